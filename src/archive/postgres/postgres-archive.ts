@@ -1,19 +1,16 @@
 // The archive in PostgreSQL, shared by several instances. The row of a ledger is locked while events are added, so numbers
 // become readable in their order.
-import { randomInt } from "node:crypto";
 import type { TransactionSQL } from "bun";
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
-import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
-import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
+import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { EventFilter } from "../../core/events/event-types.ts";
 import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
-import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
 import type { Counts, Resolution } from "../../core/history/counts.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
   Archive,
   KnownServer,
-  LedgerEvent,
   LedgerPage,
   LedgerRecord,
   PageRequest,
@@ -39,27 +36,10 @@ import type {
 import type { SeenPlace } from "../../core/seen-places.ts";
 import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
 import { ALERT_RULES_PART, parseAlertRules, writeAlertRules } from "../alert-rules-part.ts";
-import { withoutRepeated } from "../history-rows.ts";
-import {
-  cutPage,
-  DAY_MS,
-  dayOfRecord,
-  IDENTITIES_MAX,
-  IDENTITY_DAYS,
-  initialMark,
-  LEDGER_TABLES,
-  type LedgerBounds,
-  lastDayAfter,
-  PRUNE_LEDGERS_MAX,
-  PRUNE_STEP,
-  REMOVED_PREFIX,
-  rangeOfPage,
-  startOfPage,
-} from "../ledger-rules.ts";
+import { initialMark, REMOVED_PREFIX, startOfPage } from "../ledger-rules.ts";
 import { STATE_KINDS, toStateChange } from "../state-kinds.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
 import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
-import { addHistory, hasOldHistory, pruneHistory } from "./postgres-history.ts";
 import {
   listSessions,
   readCounts,
@@ -67,7 +47,17 @@ import {
   readStaff,
   sumPresence,
 } from "./postgres-history-questions.ts";
+import {
+  boundsOf,
+  holds,
+  type LedgerRow,
+  lockLedger,
+  readPage,
+  recordOne,
+  writeMemory,
+} from "./postgres-ledger.ts";
 import { addPlaces, findImage, listPlaces, readImage, removeImage, saveImage } from "./postgres-maps.ts";
+import { prune } from "./postgres-pruning.ts";
 import {
   countWaiting,
   createWebhook,
@@ -78,34 +68,6 @@ import {
   noteAttempt,
   updateWebhook,
 } from "./postgres-webhooks.ts";
-
-/** Held while one instance prunes. The number is ours alone. */
-const PRUNE_LOCK = 0x47544850;
-
-/** int8 arrives as text. */
-type LedgerRow = {
-  readonly ledger: string;
-  readonly server_id: string;
-  readonly version: string;
-  readonly last_number: string;
-  readonly last_mark: string;
-  readonly floor_number: string;
-  readonly floor_mark: string;
-  readonly last_day: string;
-  readonly identity_count: string;
-};
-
-type EventRow = {
-  readonly number: string;
-  readonly mark: string;
-  readonly kind: number;
-  readonly at: string;
-  readonly seen_at: string;
-  readonly source: EventSource;
-  readonly is_backfill: boolean;
-  readonly data: string;
-  readonly meta: string | null;
-};
 
 export class PostgresArchive implements Archive {
   readonly #connection: PostgresConnection;
@@ -172,20 +134,7 @@ export class PostgresArchive implements Archive {
   }
 
   prune(retention: Retention): Promise<boolean> {
-    return this.#connection.run(async (tx) => {
-      // One instance at a time: the others would only wait for its locks.
-      const [lock] = await tx<
-        { is_ours: boolean }[]
-      >`SELECT pg_try_advisory_xact_lock(${PRUNE_LOCK}) AS is_ours`;
-      if (!lock?.is_ours) return false;
-      const ledgers = await listPrunable(tx, retention);
-      let left = PRUNE_STEP;
-      for (const ledger of ledgers) {
-        left -= await pruneOne(tx, ledger, retention, left);
-        if (left <= 0) return true;
-      }
-      return ledgers.length === PRUNE_LEDGERS_MAX;
-    });
+    return this.#connection.run((tx) => prune(tx, retention));
   }
 
   /** Takes the ledger out of reach at once; its rows are deleted by `prune`, in steps. */
@@ -356,279 +305,4 @@ export class PostgresArchive implements Archive {
       return question(tx);
     });
   }
-}
-
-async function recordOne(
-  tx: TransactionSQL,
-  archiveId: string,
-  record: LedgerRecord,
-): Promise<RecordOutcome> {
-  const { serverId, version, events, memory, stillShown } = record;
-  const row = await lockLedger(tx, archiveId, serverId, version);
-  if (!row || Number(row.version) !== version) return { conflict: true };
-  const { ledger } = row;
-  const lastDay = Number(row.last_day);
-  const day = dayOfRecord(record, lastDay);
-  const isNew = await addIdentities(tx, ledger, events, day);
-  let last: LedgerPlace = { number: Number(row.last_number), mark: Number(row.last_mark) };
-  const added = events.filter(isNew);
-  const placed = added.map((event) => {
-    last = { number: last.number + 1, mark: randomInt(MARK_MAX + 1) };
-    return { event, place: last };
-  });
-  await addEvents(tx, ledger, placed);
-  if (stillShown.length > 0) {
-    await tx`UPDATE gatehouse_identities SET shown_day = ${day}
-      WHERE ledger = ${ledger} AND shown_day < ${day}
-        AND identity IN (SELECT json_array_elements_text(${JSON.stringify(stillShown)}::text::json))`;
-  }
-  await writeMemory(tx, ledger, memory);
-  const kept = new Set(added);
-  const repeated = events.filter((event) => !kept.has(event)).map(({ identity }) => identity ?? "");
-  await addHistory(tx, ledger, withoutRepeated(record.history, new Set(repeated)));
-  const identities = placed.filter(({ event }) => event.identity !== null).length;
-  await tx`UPDATE gatehouse_ledgers SET version = ${version + 1}, last_number = ${last.number},
-      last_mark = ${last.mark}, last_day = ${lastDayAfter(record, lastDay)},
-      identity_count = identity_count + ${identities} WHERE ledger = ${ledger}`;
-  return { version: version + 1, last };
-}
-
-async function writeMemory(tx: TransactionSQL, ledger: string, parts: readonly MemoryPart[]): Promise<void> {
-  for (const { part, text } of parts) {
-    await tx`INSERT INTO gatehouse_memory (ledger, part, text) VALUES (${ledger}, ${part}, ${text})
-      ON CONFLICT (ledger, part) DO UPDATE SET text = excluded.text`;
-  }
-}
-
-/** Undefined when the server has no ledger although the version says so. */
-async function lockLedger(
-  tx: TransactionSQL,
-  archiveId: string,
-  serverId: string,
-  version: number,
-): Promise<LedgerRow | undefined> {
-  if (version === 0) {
-    const mark = initialMark(archiveId, serverId);
-    await tx`INSERT INTO gatehouse_ledgers (server_id, version, last_number, last_mark, floor_number, floor_mark,
-        last_day, identity_count) VALUES (${serverId}, 0, 0, ${mark}, 0, ${mark}, 0, 0)
-      ON CONFLICT (server_id) DO NOTHING`;
-  }
-  const [row] = await tx<LedgerRow[]>`
-    SELECT * FROM gatehouse_ledgers WHERE server_id = ${serverId} FOR UPDATE`;
-  return row;
-}
-
-/** Adds the identities that are new, and returns which events are told for the first time. */
-async function addIdentities(
-  tx: TransactionSQL,
-  ledger: string,
-  events: readonly NewEvent[],
-  day: number,
-): Promise<(event: NewEvent) => boolean> {
-  const given = new Set(events.map(({ identity }) => identity).filter((identity) => identity !== null));
-  if (given.size === 0) return () => true;
-  const added = await tx<{ identity: string }[]>`
-    INSERT INTO gatehouse_identities (ledger, identity, shown_day)
-    SELECT ${ledger}, identity, ${day}
-      FROM json_array_elements_text(${JSON.stringify([...given])}::text::json) AS identity
-    ON CONFLICT DO NOTHING RETURNING identity`;
-  const left = new Set(added.map(({ identity }) => identity));
-  // Deleted when it is used, because two events of one batch may have the same identity.
-  return ({ identity }) => identity === null || left.delete(identity);
-}
-
-async function addEvents(
-  tx: TransactionSQL,
-  ledger: string,
-  placed: readonly { readonly event: NewEvent; readonly place: LedgerPlace }[],
-): Promise<void> {
-  if (placed.length === 0) return;
-  const rows = placed.map(({ event, place }) => ({
-    ...place,
-    kind: toEventKind(event.type, event.section),
-    at: event.at,
-    seen_at: event.seenAt,
-    source: event.source,
-    is_backfill: event.isBackfill,
-    data: event.data,
-    meta: event.meta,
-  }));
-  await tx`INSERT INTO gatehouse_events
-      (ledger, number, mark, kind, at, seen_at, source, is_backfill, data, meta)
-    SELECT ${ledger}, * FROM json_to_recordset(${JSON.stringify(rows)}::text::json) AS
-      (number bigint, mark bigint, kind integer, at bigint, seen_at bigint, source text, is_backfill boolean,
-       data text, meta text)`;
-  const links = placed.flatMap(({ event, place }) =>
-    event.players.map((player) => ({ player, number: place.number })),
-  );
-  if (links.length === 0) return;
-  await tx`INSERT INTO gatehouse_event_players (ledger, player, number)
-    SELECT ${ledger}, * FROM json_to_recordset(${JSON.stringify(links)}::text::json) AS (player text, number bigint)`;
-}
-
-async function readPage(
-  tx: TransactionSQL,
-  archiveId: string,
-  { serverId, start, filter, player, limit }: PageRequest,
-): Promise<LedgerPage> {
-  const [row] = await tx<LedgerRow[]>`SELECT * FROM gatehouse_ledgers WHERE server_id = ${serverId}`;
-  const bounds = boundsOf(row, initialMark(archiveId, serverId));
-  const { last, floor } = bounds;
-  const ledger = row?.ledger ?? "0";
-  const place = startOfPage(start, bounds);
-  if (!(await holds(tx, ledger, place, bounds))) return { expired: true, oldest: floor };
-  const isForward = "after" in start;
-  const { first, final } = rangeOfPage(place, isForward, bounds);
-  // Arrays are made once. As sub-selects, a database without statistics would look them through for every event.
-  const ofPlayer =
-    player === undefined
-      ? tx``
-      : tx`AND number = ANY (ARRAY(SELECT number FROM gatehouse_event_players
-          WHERE ledger = ${ledger} AND player = ${player} AND number BETWEEN ${first} AND ${final}))`;
-  const rows = await tx<EventRow[]>`
-    SELECT number, mark, kind, at, seen_at, source, is_backfill, data, meta FROM gatehouse_events
-    WHERE ledger = ${ledger} AND number BETWEEN ${first} AND ${final}
-      AND kind = ANY (${`{${[...filter].join(",")}}`}::text::integer[]) ${ofPlayer}
-    ORDER BY ${isForward ? tx`number ASC` : tx`number DESC`} LIMIT ${limit + 1}`;
-  const { chosen, isCut } = cutPage(rows, limit);
-  const events = (isForward ? chosen : chosen.toReversed()).map(toLedgerEvent);
-  const placeAt = async (number: number): Promise<LedgerPlace> => {
-    if (number >= last.number) return last;
-    if (number <= floor.number) return floor;
-    return { number, mark: (await findMark(tx, ledger, number)) ?? 0 };
-  };
-  if (isForward) {
-    const { number, mark } = isCut ? (events.at(-1) ?? place) : await placeAt(final);
-    return { events, next: { number, mark }, previous: place, hasMore: number < last.number };
-  }
-  const previous = await placeAt((isCut ? (events[0]?.number ?? first) : first) - 1);
-  return { events, next: place, previous, hasMore: previous.number > floor.number };
-}
-
-function boundsOf(row: LedgerRow | undefined, mark: number): LedgerBounds {
-  if (!row) return { last: { number: 0, mark }, floor: { number: 0, mark } };
-  return {
-    last: { number: Number(row.last_number), mark: Number(row.last_mark) },
-    floor: { number: Number(row.floor_number), mark: Number(row.floor_mark) },
-  };
-}
-
-/** Whether the place of a page's start is one of this ledger. */
-async function holds(
-  tx: TransactionSQL,
-  ledger: string,
-  place: LedgerPlace,
-  { floor, last }: LedgerBounds,
-): Promise<boolean> {
-  return place === floor || place === last || (await findMark(tx, ledger, place.number)) === place.mark;
-}
-
-async function findMark(tx: TransactionSQL, ledger: string, number: number): Promise<number | undefined> {
-  const [row] = await tx<{ mark: string }[]>`
-    SELECT mark FROM gatehouse_events WHERE ledger = ${ledger} AND number = ${number}`;
-  return row && Number(row.mark);
-}
-
-function toLedgerEvent(row: EventRow): LedgerEvent {
-  const { number, mark, kind, at, seen_at, source, is_backfill, data, meta } = row;
-  return {
-    number: Number(number),
-    mark: Number(mark),
-    kind,
-    at: Number(at),
-    seenAt: Number(seen_at),
-    source,
-    isBackfill: is_backfill,
-    data,
-    meta,
-  };
-}
-
-/** One query for all servers, because nearly always there is nothing to delete. */
-async function listPrunable(
-  tx: TransactionSQL,
-  { now, days, eventsMax }: Retention,
-): Promise<readonly string[]> {
-  const rows = await tx<{ ledger: string }[]>`
-    SELECT l.ledger FROM gatehouse_ledgers l
-      LEFT JOIN gatehouse_events e ON e.ledger = l.ledger AND e.number = l.floor_number + 1
-    WHERE starts_with(l.server_id, ${REMOVED_PREFIX}) OR l.last_number - l.floor_number > ${eventsMax}
-      OR e.seen_at < ${now - days * DAY_MS} OR l.identity_count > ${IDENTITIES_MAX} OR EXISTS
-        (SELECT 1 FROM gatehouse_identities i WHERE i.ledger = l.ledger AND i.shown_day < l.last_day - ${IDENTITY_DAYS}::bigint)
-      OR ${hasOldHistory(tx, now)}
-    ORDER BY l.server_id LIMIT ${PRUNE_LEDGERS_MAX}`;
-  return rows.map(({ ledger }) => ledger);
-}
-
-/** Returns how many rows were deleted. The lock comes first, as in a record, so that the two cannot wait for each other. */
-async function pruneOne(
-  tx: TransactionSQL,
-  ledger: string,
-  retention: Retention,
-  limit: number,
-): Promise<number> {
-  const [row] = await tx<LedgerRow[]>`SELECT * FROM gatehouse_ledgers WHERE ledger = ${ledger} FOR UPDATE`;
-  if (!row) return 0;
-  if (row.server_id.startsWith(REMOVED_PREFIX)) return pruneRemoved(tx, ledger, limit);
-  const events = await pruneEvents(tx, row, retention, limit);
-  const identities = await pruneIdentities(tx, row, limit);
-  return events + identities + (await pruneHistory(tx, ledger, retention.now, limit));
-}
-
-async function pruneRemoved(tx: TransactionSQL, ledger: string, limit: number): Promise<number> {
-  let left = limit;
-  for (const [table, key] of LEDGER_TABLES) {
-    const { count } = await tx.unsafe(
-      `DELETE FROM gatehouse_${table} WHERE ledger = $1 AND (${key}) IN
-         (SELECT ${key} FROM gatehouse_${table} WHERE ledger = $1 LIMIT $2)`,
-      [ledger, left],
-    );
-    left -= count;
-    if (left <= 0) return limit;
-  }
-  await tx`DELETE FROM gatehouse_ledgers WHERE ledger = ${ledger}`;
-  return limit - left;
-}
-
-async function pruneEvents(
-  tx: TransactionSQL,
-  { ledger, floor_number, last_number }: LedgerRow,
-  { now, days, eventsMax }: Retention,
-  limit: number,
-): Promise<number> {
-  const excess = Math.max(0, Number(last_number) - Number(floor_number) - eventsMax);
-  const oldest = await tx<{ number: string; mark: string; seen_at: string }[]>`
-    SELECT number, mark, seen_at FROM gatehouse_events WHERE ledger = ${ledger} AND number > ${floor_number}
-    ORDER BY number LIMIT ${limit}`;
-  const cutoff = now - days * DAY_MS;
-  const keepFrom = oldest.findIndex(({ seen_at }, place) => place >= excess && Number(seen_at) >= cutoff);
-  const deletable = keepFrom === -1 ? [...oldest] : oldest.slice(0, keepFrom);
-  const floor = deletable.at(-1);
-  if (!floor) return 0;
-  await tx`DELETE FROM gatehouse_events WHERE ledger = ${ledger} AND number <= ${floor.number}`;
-  await tx`DELETE FROM gatehouse_event_players WHERE ledger = ${ledger} AND number <= ${floor.number}`;
-  await tx`UPDATE gatehouse_ledgers SET floor_number = ${floor.number}, floor_mark = ${floor.mark}
-    WHERE ledger = ${ledger}`;
-  return deletable.length;
-}
-
-/** An entry that no reading has shown for days is forgotten, counted in days on which the server was read. */
-async function pruneIdentities(
-  tx: TransactionSQL,
-  { ledger, last_day, identity_count }: LedgerRow,
-  limit: number,
-): Promise<number> {
-  const remove = async (beforeDay: number, most: number): Promise<number> => {
-    const { count } = await tx`DELETE FROM gatehouse_identities WHERE ledger = ${ledger} AND identity IN
-      (SELECT identity FROM gatehouse_identities WHERE ledger = ${ledger} AND shown_day < ${beforeDay}
-       ORDER BY shown_day LIMIT ${most})`;
-    return count;
-  };
-  const byAge = await remove(Number(last_day) - IDENTITY_DAYS, limit);
-  const excess = Math.max(0, Number(identity_count) - byAge - IDENTITIES_MAX);
-  const removed = byAge + (excess > 0 ? await remove(Number(last_day) + 1, Math.min(excess, limit)) : 0);
-  if (removed > 0) {
-    await tx`UPDATE gatehouse_ledgers SET identity_count = identity_count - ${removed} WHERE ledger = ${ledger}`;
-  }
-  return removed;
 }
