@@ -43,23 +43,23 @@ export class DeviceTable implements DeviceStore {
   find(deviceId: string, now: number): SignedInDevice | undefined {
     const { link, directory } = this.#parts;
     // Another instance may have signed the device in since the last heartbeat.
-    if (!link.isUp && !directory.hasDevice(deviceId))
+    if (!link.isUp && !directory.cache.hasDevice(deviceId))
       throw new StoreUnavailable("Redis does not answer, and the device is not known here");
-    return directory.findDevice(deviceId, now);
+    return directory.cache.findDevice(deviceId, now);
   }
 
   async findNew(deviceId: string, now: number): Promise<SignedInDevice | undefined> {
     const { directory, catchUp } = this.#parts;
     await catchUp();
-    return directory.findDevice(deviceId, now);
+    return directory.cache.findDevice(deviceId, now);
   }
 
   async findBySecret(secretHash: string, now: number): Promise<SignedInDevice | undefined> {
     const { directory, catchUp } = this.#parts;
-    const known = directory.findDeviceBySecret(secretHash, now);
+    const known = directory.cache.findDeviceBySecret(secretHash, now);
     if (known) return known;
     await catchUp();
-    return directory.findDeviceBySecret(secretHash, now);
+    return directory.cache.findDeviceBySecret(secretHash, now);
   }
 
   async list(keyId: string, now: number): Promise<DeviceDetails[]> {
@@ -112,10 +112,10 @@ export class DeviceTable implements DeviceStore {
 
   async findLink(secretHash: string, now: number): Promise<ApiKey | undefined> {
     const { directory, catchUp } = this.#parts;
-    const known = directory.findLinkKey(secretHash, now);
+    const known = directory.cache.findLinkKey(secretHash, now);
     if (known) return known;
     await catchUp();
-    return directory.findLinkKey(secretHash, now);
+    return directory.cache.findLinkKey(secretHash, now);
   }
 
   async redeemLink(secretHash: string, draft: DeviceDraft, now: number, note?: AuditNote): Promise<boolean> {
@@ -135,7 +135,8 @@ export class DeviceTable implements DeviceStore {
     const { link, directory } = this.#parts;
     for await (const pairs of scanRecords(link, NAMES.deviceUses)) {
       const ended = pairs.filter(
-        ([deviceId, time]) => !directory.hasDevice(deviceId) && now - Number(time) > UNKNOWN_USE_KEPT_MS,
+        ([deviceId, time]) =>
+          !directory.cache.hasDevice(deviceId) && now - Number(time) > UNKNOWN_USE_KEPT_MS,
       );
       const ids = ended.map(([deviceId]) => deviceId);
       if (ids.length > 0) await link.send(NAMES.deviceUses, "HDEL", NAMES.deviceUses, ...ids);

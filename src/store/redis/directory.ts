@@ -1,24 +1,15 @@
-// The directory of servers and keys: stored in Redis, and cached as a whole in every instance. A change is one script, which
-// also adds to the list of changes; the heartbeat of every instance reads that list several times a second.
+// The directory of servers and keys in Redis, cached as a whole in every instance. A change is one script, which also adds to
+// the list of changes; the heartbeat of every instance reads that list several times a second.
 import { randomBytes } from "node:crypto";
-import { type ApiKey, isExpired, limitExpiry } from "../../core/api-key.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { GameServer } from "../../core/game-server.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
-import type { LinkDraft, SignedInDevice } from "../../core/ports/devices.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { randomBase62 } from "../../core/token.ts";
 import type { Sealer } from "../sealer.ts";
+import { DirectoryCache } from "./directory-cache.ts";
 import { NAMES } from "./names.ts";
-import {
-  type DeviceRecord,
-  type KeyRecord,
-  type ServerRecord,
-  toApiKey,
-  toGameServer,
-  toRevoked,
-} from "./records.ts";
+import { type KeyRecord, type ServerRecord, toRevoked } from "./records.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink, Reply } from "./redis-link.ts";
 import { createScript } from "./script.ts";
@@ -39,8 +30,6 @@ const READ_AT_ONCE = 500;
 const IGNORED_LOG_MS = 60_000;
 const IGNORED =
   "a record in Redis has no valid signature and is ignored: an older version or somebody else has written it";
-/** How many cached keys are checked at a time when those of a deleted server are dropped. */
-const CHECKED_AT_ONCE = 2_000;
 const CHANGE_ID_LENGTH = 12;
 /** Stands in the list of changes for a change that nobody needs to read again. */
 const NOTHING = "-";
@@ -61,18 +50,6 @@ export type Change = {
 /** A record with its text, which a change is checked against. */
 export type Found<T> = { readonly record: T; readonly text: string };
 
-/** A cached key with the hashes of its tokens, separated by spaces: one text takes less memory than a list. */
-type KnownKey = {
-  readonly key: ApiKey;
-  readonly label: string;
-  readonly tokenHashes: string;
-  /** Undefined for most keys. */
-  readonly devices: readonly DeviceRecord[] | undefined;
-  readonly links: readonly LinkDraft[] | undefined;
-};
-
-type KnownLink = { readonly key: ApiKey; readonly expiresAt: number };
-
 export type DirectoryParts = {
   readonly link: RedisLink;
   readonly times: ScriptTimes;
@@ -83,30 +60,14 @@ export type DirectoryParts = {
 export type SignedCounts = { readonly servers: number; readonly keys: number; readonly altered: number };
 
 export class Directory {
+  readonly cache = new DirectoryCache();
   readonly #link: RedisLink;
   readonly #sealer: Sealer;
   readonly #times: ScriptTimes;
-  /** By the hash of each of their tokens. */
-  readonly #keys = new Map<string, ApiKey>();
-  readonly #devices = new Map<string, SignedInDevice>();
-  readonly #devicesBySecret = new Map<string, SignedInDevice>();
-  readonly #links = new Map<string, KnownLink>();
-  readonly #servers = new Map<string, GameServer>();
-  /** The ids of the servers with a public status, by slug. */
-  readonly #bySlug = new Map<string, string>();
   readonly #log: Log;
-  readonly #sealedKeys = new Map<string, string>();
-  readonly #deleted = new Set<string>();
-  /** By key id. */
-  readonly #known = new Map<string, KnownKey>();
-  /** Goes through all cached keys after a server was deleted. */
-  #orphanSearch: Iterator<KnownKey, undefined> | undefined;
-  /** Another server was deleted during the search. */
-  #isSearchDue = false;
   readonly #throttleIgnored = createThrottle(IGNORED_LOG_MS);
   /** What the last load found. */
   #loaded: Record<SignatureState, number> = { signed: 0, unsigned: 0, altered: 0 };
-  #keysVersion = 0;
   #version = 0;
   #changeId = "";
 
@@ -124,84 +85,6 @@ export class Directory {
 
   get version(): number {
     return this.#version;
-  }
-
-  findKey(tokenHash: string, now: number): ApiKey | undefined {
-    const key = this.#keys.get(tokenHash);
-    // The keys of a deleted server are dropped in batches, and refused from the beginning.
-    const isUsable = key && !isExpired(key, now) && this.#servers.has(key.serverId);
-    return isUsable ? key : undefined;
-  }
-
-  hasToken(tokenHash: string): boolean {
-    return this.#keys.has(tokenHash);
-  }
-
-  findDevice(deviceId: string, now: number): SignedInDevice | undefined {
-    return this.#ifUsable(this.#devices.get(deviceId), now);
-  }
-
-  findDeviceBySecret(secretHash: string, now: number): SignedInDevice | undefined {
-    return this.#ifUsable(this.#devicesBySecret.get(secretHash), now);
-  }
-
-  /** Also true for a device that has expired and is not forgotten yet. */
-  hasDevice(deviceId: string): boolean {
-    return this.#devices.has(deviceId);
-  }
-
-  findLinkKey(secretHash: string, now: number): ApiKey | undefined {
-    return this.#ifUsable(this.#links.get(secretHash), now)?.key;
-  }
-
-  #ifUsable<T extends KnownLink>(known: T | undefined, now: number): T | undefined {
-    const isUsable =
-      known && known.expiresAt > now && !isExpired(known.key, now) && this.#servers.has(known.key.serverId);
-    return isUsable ? known : undefined;
-  }
-
-  get keysVersion(): number {
-    return this.#keysVersion;
-  }
-
-  findServer(serverId: string): GameServer | undefined {
-    return this.#servers.get(serverId);
-  }
-
-  findServerByName(name: string): GameServer | undefined {
-    return this.#servers.values().find((server) => server.name === name);
-  }
-
-  findServerBySlug(slug: string): GameServer | undefined {
-    return this.#servers.get(this.#bySlug.get(slug) ?? "");
-  }
-
-  servers(): Iterable<GameServer> {
-    return this.#servers.values();
-  }
-
-  serverIds(): string[] {
-    return [...this.#servers.keys()];
-  }
-
-  /** The recently deleted servers: their commands are still listed. */
-  deletedServerIds(): string[] {
-    return [...this.#deleted].filter((id) => !this.#servers.has(id));
-  }
-
-  forgetDeleted(serverIds: readonly string[]): void {
-    for (const id of serverIds) this.#deleted.delete(id);
-  }
-
-  /** The server of a key; undefined for a key that cannot be used. */
-  serverOf(keyId: string): string | undefined {
-    return this.#known.get(keyId)?.key.serverId;
-  }
-
-  /** Undefined for a key that cannot be used. */
-  labelOf(keyId: string): string | undefined {
-    const known = this.#known.get(keyId);
-    return known && this.#servers.has(known.key.serverId) ? known.label : undefined;
   }
 
   /** Whether the last load found records, and none with a signature: an older version has written them. */
@@ -260,7 +143,7 @@ export class Directory {
         }
       }
     }
-    const gone = [...this.#servers.keys(), ...this.#known.keys()].filter((id) => !seen.has(id));
+    const gone = this.cache.ids().filter((id) => !seen.has(id));
     if (gone.length > 0 && seen.size === 0)
       this.#log.error({ gone: gone.length }, "Redis is empty: the servers and keys that were known are gone");
     for (const id of gone) this.#learn(id, null);
@@ -273,19 +156,6 @@ export class Directory {
     await this.#readAgain(ids);
     this.#version = version;
     this.#changeId = changeId;
-  }
-
-  /** Drops cached keys of deleted servers. Checks a bounded number of keys, so that requests do not wait for it. */
-  dropOrphans(): void {
-    for (let checked = 0; checked < CHECKED_AT_ONCE && this.#orphanSearch; checked++) {
-      const { value: known } = this.#orphanSearch.next();
-      if (known) {
-        if (!this.#servers.has(known.key.serverId)) this.#forgetKey(known);
-      } else {
-        this.#orphanSearch = this.#isSearchDue ? this.#known.values() : undefined;
-        this.#isSearchDue = false;
-      }
-    }
   }
 
   /** Servers first, because a key is cached only if its server is. */
@@ -311,7 +181,7 @@ export class Directory {
 
   /** From the cache, and from Redis for a server that is not cached: it may be new, or deleted. */
   async readSealedKey(serverId: string): Promise<string | undefined> {
-    return this.#sealedKeys.get(serverId) ?? (await this.readServer(serverId))?.record.sealedKey;
+    return this.cache.sealedKeyOf(serverId) ?? (await this.readServer(serverId))?.record.sealedKey;
   }
 
   async readKey(keyId: string): Promise<Found<KeyRecord> | undefined> {
@@ -322,7 +192,7 @@ export class Directory {
   /** A key of a deleted server reads as revoked, also before its batch was revoked. */
   async readKeys(keyIds: readonly string[]): Promise<Found<KeyRecord>[]> {
     const keys = await this.#readMany<KeyRecord>(NAMES.keys, keyIds);
-    const orphans = keys.filter(({ record }) => !record.revokedAt && !this.#servers.has(record.serverId));
+    const orphans = keys.filter(({ record }) => !record.revokedAt && !this.cache.findServer(record.serverId));
     if (orphans.length === 0) return keys;
     const serverIds = [...new Set(orphans.map(({ record }) => record.serverId))];
     const name = NAMES.deletedServers;
@@ -405,8 +275,7 @@ export class Directory {
   async #loadDeleted(): Promise<void> {
     const name = NAMES.deletedServers;
     const ids = (await this.#link.send(name, "ZRANGE", name, 0, -1)) as string[];
-    this.#deleted.clear();
-    for (const id of ids) this.#deleted.add(id);
+    this.cache.setDeleted(ids);
   }
 
   /** False when a check failed: then nothing was changed. */
@@ -432,63 +301,9 @@ export class Directory {
     if (state === "unsigned" || state === "altered") this.#logIgnored(id);
     const signed = state === "signed" ? text : null;
     if (isServerId(id))
-      this.#learnServer(id, signed === null ? undefined : parseSigned<ServerRecord>(signed));
-    else this.#learnKey(id, signed === null ? undefined : parseSigned<KeyRecord>(signed));
+      this.cache.learnServer(id, signed === null ? undefined : parseSigned<ServerRecord>(signed));
+    else this.cache.learnKey(id, signed === null ? undefined : parseSigned<KeyRecord>(signed));
     return state;
-  }
-
-  #learnServer(id: string, record: ServerRecord | undefined): void {
-    const slug = this.#servers.get(id)?.publicStatus?.slug ?? "";
-    // Another server may have got the slug and may have been read before this one.
-    if (this.#bySlug.get(slug) === id) this.#bySlug.delete(slug);
-    if (record) {
-      const server = toGameServer(record);
-      this.#servers.set(id, server);
-      if (server.publicStatus) this.#bySlug.set(server.publicStatus.slug, id);
-      this.#sealedKeys.set(id, record.sealedKey);
-      return;
-    }
-    this.#deleted.add(id);
-    this.#sealedKeys.delete(id);
-    if (!this.#servers.delete(id)) return;
-    // Its keys are refused from now on, so callers must not use earlier lookups any more.
-    this.#keysVersion++;
-    this.#isSearchDue = this.#orphanSearch !== undefined;
-    this.#orphanSearch ??= this.#known.values();
-  }
-
-  #learnKey(id: string, record: KeyRecord | undefined): void {
-    const known = this.#known.get(id);
-    if (known) {
-      this.#forgetKey(known);
-      this.#keysVersion++;
-    }
-    // A key without its server cannot be used. If the server is new, the next catch-up reads both.
-    const server = record && this.#servers.get(record.serverId);
-    if (!server || record.revokedAt !== null) return;
-    // All keys of a server share one copy of its id: there may be a hundred thousand keys.
-    const key = toApiKey(record, server.serverId);
-    const tokenHashes = record.tokens.map(({ tokenHash }) => tokenHash).join(" ");
-    const { label, devices, links } = record;
-    this.#known.set(key.keyId, { key, label, tokenHashes, devices, links });
-    for (const { tokenHash, validUntil } of record.tokens)
-      this.#keys.set(tokenHash, limitExpiry(key, validUntil));
-    for (const { deviceId, secretHash, expiresAt } of devices ?? []) {
-      const device = { deviceId, expiresAt, key };
-      this.#devices.set(deviceId, device);
-      this.#devicesBySecret.set(secretHash, device);
-    }
-    for (const { secretHash, expiresAt } of links ?? []) this.#links.set(secretHash, { key, expiresAt });
-  }
-
-  #forgetKey({ key, tokenHashes, devices, links }: KnownKey): void {
-    for (const tokenHash of tokenHashes.split(" ")) this.#keys.delete(tokenHash);
-    for (const { deviceId, secretHash } of devices ?? []) {
-      this.#devices.delete(deviceId);
-      this.#devicesBySecret.delete(secretHash);
-    }
-    for (const { secretHash } of links ?? []) this.#links.delete(secretHash);
-    this.#known.delete(key.keyId);
   }
 }
 

@@ -78,7 +78,7 @@ export class Heartbeat {
     const { clock, directory, limits, commands } = this.#parts;
     this.#isSignDue = true;
     await this.#catchUp.join();
-    directory.dropOrphans();
+    directory.cache.dropOrphans();
     await limits.publishBlocks(clock.now());
     void commands.withdrawUnanswered();
   }

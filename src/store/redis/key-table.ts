@@ -43,9 +43,9 @@ export class KeyTable implements KeyStore {
   find(tokenHash: string, now: number): ApiKey | undefined {
     const { link, directory } = this.#parts;
     // Another instance may have created the key since the last heartbeat.
-    if (!link.isUp && !directory.hasToken(tokenHash))
+    if (!link.isUp && !directory.cache.hasToken(tokenHash))
       throw new StoreUnavailable("Redis does not answer, and the token is not known here");
-    return directory.findKey(tokenHash, now);
+    return directory.cache.findKey(tokenHash, now);
   }
 
   async findNew(tokenHash: string, now: number): Promise<ApiKey | undefined> {
@@ -54,13 +54,13 @@ export class KeyTable implements KeyStore {
       await catchUp();
     } catch (error) {
       // A known token that has expired is refused without Redis, as every known token is judged.
-      if (!(error instanceof StoreUnavailable) || !directory.hasToken(tokenHash)) throw error;
+      if (!(error instanceof StoreUnavailable) || !directory.cache.hasToken(tokenHash)) throw error;
     }
-    return directory.findKey(tokenHash, now);
+    return directory.cache.findKey(tokenHash, now);
   }
 
   get version(): number {
-    return this.#parts.directory.keysVersion;
+    return this.#parts.directory.cache.keysVersion;
   }
 
   async create(draft: KeyDraft, now: number, note?: AuditNote): Promise<KeyDetails | undefined> {
@@ -109,7 +109,7 @@ export class KeyTable implements KeyStore {
   }
 
   findLabel(keyId: string): string | undefined {
-    return this.#parts.directory.labelOf(keyId);
+    return this.#parts.directory.cache.labelOf(keyId);
   }
 
   /** Only revoked keys are read from Redis; the others are in memory. */
@@ -118,7 +118,7 @@ export class KeyTable implements KeyStore {
     const labels = new Map<string, string>();
     const unknown: string[] = [];
     for (const keyId of keyIds) {
-      const label = directory.labelOf(keyId);
+      const label = directory.cache.labelOf(keyId);
       if (label === undefined) unknown.push(keyId);
       else labels.set(keyId, label);
     }

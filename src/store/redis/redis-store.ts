@@ -100,7 +100,7 @@ export class RedisStore implements PortableStore {
     const commands = new RedisCommandQueue({
       link,
       leaseMs: commandLeaseMs,
-      listServerIds: () => [...directory.serverIds(), ...directory.deletedServerIds()],
+      listServerIds: () => [...directory.cache.serverIds(), ...directory.cache.deletedServerIds()],
       outbox: new AuditOutbox(link, directory, clock),
       times,
     });
@@ -173,7 +173,7 @@ export class RedisStore implements PortableStore {
     const blocks = await this.limits.listBlocks(this.clock());
     for (const block of blocks.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1)))
       yield { kind: "block", block };
-    for (const serverId of this.#directory.serverIds().sort()) {
+    for (const serverId of this.#directory.cache.serverIds().sort()) {
       for (const command of await this.commands.listWaiting(serverId)) yield { kind: "command", command };
     }
   }
@@ -183,7 +183,7 @@ export class RedisStore implements PortableStore {
       if (item.kind === "server") await this.servers.adopt(item.server, item.serverKey);
       else if (item.kind === "key") await this.keys.adopt(item.key, item.tokens, item.devices);
       else if (item.kind === "command") await this.commands.adopt(item.command);
-      else await this.limits.adopt(item.block, this.#directory.serverOf(item.block.keyId));
+      else await this.limits.adopt(item.block, this.#directory.cache.serverOf(item.block.keyId));
     }
   }
 

@@ -46,19 +46,19 @@ export class ServerTable implements ServerStore {
   }
 
   find(serverId: string): GameServer | undefined {
-    return this.#parts.directory.findServer(serverId);
+    return this.#parts.directory.cache.findServer(serverId);
   }
 
   all(): Iterable<GameServer> {
-    return this.#parts.directory.servers();
+    return this.#parts.directory.cache.servers();
   }
 
   async findByName(name: string): Promise<GameServer | undefined> {
-    return this.#parts.directory.findServerByName(name);
+    return this.#parts.directory.cache.findServerByName(name);
   }
 
   findBySlug(slug: string): GameServer | undefined {
-    return this.#parts.directory.findServerBySlug(slug);
+    return this.#parts.directory.cache.findServerBySlug(slug);
   }
 
   async create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer> {
@@ -157,14 +157,14 @@ export class ServerTable implements ServerStore {
   /** Deletes the memory of servers that were deleted before that time. */
   async forgetDeletedBefore(time: number): Promise<void> {
     const { link, directory } = this.#parts;
-    const known = directory.deletedServerIds();
+    const known = directory.cache.deletedServerIds();
     // A call that was under way when the server was deleted may have published its result afterwards.
     for (const serverId of known) await link.send(NAMES.shared(serverId), "DEL", NAMES.shared(serverId));
     const name = NAMES.deletedServers;
     await link.send(name, "ZREMRANGEBYSCORE", name, "-inf", `(${time}`);
     // Read back, because another instance may have tidied first.
     const kept = new Set((await link.send(name, "ZRANGE", name, 0, -1)) as string[]);
-    directory.forgetDeleted(known.filter((serverId) => !kept.has(serverId)));
+    directory.cache.forgetDeleted(known.filter((serverId) => !kept.has(serverId)));
   }
 
   async #add(server: GameServer, serverKey: string, note?: AuditNote): Promise<void> {

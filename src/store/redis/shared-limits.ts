@@ -108,7 +108,7 @@ export class SharedLimits implements LimitStore {
 
   async liftBlock(keyId: string, now: number, note?: AuditNote): Promise<void> {
     const { directory } = this.#parts;
-    const serverId = directory.serverOf(keyId);
+    const serverId = directory.cache.serverOf(keyId);
     if (!(await this.#isBlocked(keyId, serverId, now))) return;
     // The note and the list first, in one script; the block holds until the limit is deleted too.
     await directory.write({

@@ -26,7 +26,7 @@ export class UsageTable implements UsageStore {
 
   async add(all: readonly HourlyUsage[]): Promise<readonly HourlyUsage[]> {
     const entries = all.flatMap((entry) => {
-      const serverId = this.#directory.serverOf(entry.keyId);
+      const serverId = this.#directory.cache.serverOf(entry.keyId);
       return serverId === undefined ? [] : [{ ...entry, serverId }];
     });
     if (entries.length === 0) return [];
