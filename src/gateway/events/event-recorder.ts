@@ -21,14 +21,13 @@ import { MapLearner } from "../maps/map-learner.ts";
 import { AlertJudge } from "./alert-judge.ts";
 import type { HookOutcome, KeptReading, Recorder } from "./recorder.ts";
 import { type FindCommandId, type HookInput, type LedgerInput, ServerLedger } from "./server-ledger.ts";
+import { WaitingHooks } from "./waiting-hooks.ts";
 
 /** More events do not wait in memory; they become a gap. */
 export const WAITING_EVENTS_MAX = 10_000;
 /** Readings that wait for the archive to be read for the first time, for each server and in all. */
 const UNJUDGED_MAX = 10;
 const UNJUDGED_TOTAL_MAX = 1_000;
-/** More webhooks are not taken before those are recorded. */
-export const WAITING_HOOKS_MAX = 1_000;
 /** The most servers whose events are written in one transaction. */
 const BATCH_MAX = 100;
 const RETRY_MS = 1_000;
@@ -66,21 +65,13 @@ type Desk = {
   isTimed: boolean;
 };
 
-/** Somebody who waits until a webhook is recorded. */
-type WaitingHook = {
-  readonly desk: Desk;
-  readonly resolve: (outcome: HookOutcome) => void;
-  readonly reject: (error: unknown) => void;
-  isRepeated: boolean;
-};
-
 export class EventRecorder implements Recorder {
   readonly #parts: EventRecorderParts;
   readonly #mapLearner: MapLearner;
   readonly #desks = new Map<string, Desk>();
   /** The desks with readings or events that are not recorded yet. */
   readonly #busy = new Set<Desk>();
-  readonly #waitingHooks = new Map<HookInput, WaitingHook>();
+  readonly #waitingHooks = new WaitingHooks();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   #running: Promise<void> | undefined;
   /** Resolves when what was busy has been judged and written once more. */
@@ -139,27 +130,18 @@ export class EventRecorder implements Recorder {
   async recordHook(serverId: string, hook: GameHook): Promise<HookOutcome> {
     if (this.#isStopped) throw new ArchiveUnavailable("the recorder has stopped");
     if (this.#isDown) throw toUnavailable(this.#fault);
-    if (this.#waitingHooks.size >= WAITING_HOOKS_MAX) throw new ArchiveUnavailable("too many webhooks wait");
-    const { promise, resolve, reject } = Promise.withResolvers<HookOutcome>();
     const input = { hook };
-    const desk = this.#deskOf(serverId);
-    this.#waitingHooks.set(input, { desk, resolve, reject, isRepeated: false });
-    desk.inputs.push(input);
+    const recorded = this.#waitingHooks.add(serverId, input);
+    this.#deskOf(serverId).inputs.push(input);
     if (!this.#backoff) this.#wake();
-    return promise;
+    return recorded;
   }
 
   /** Forgets a deleted server and deletes its ledger. */
   async removeServer(serverId: string): Promise<void> {
     const desk = this.#desks.get(serverId);
-    if (desk) {
-      this.#busy.delete(desk);
-      const waiting = [...this.#waitingHooks].filter(([, hook]) => hook.desk === desk);
-      this.#failHooks(
-        waiting.map(([input]) => input),
-        new ArchiveUnavailable("the server was deleted"),
-      );
-    }
+    if (desk) this.#busy.delete(desk);
+    this.#waitingHooks.failServer(serverId, new ArchiveUnavailable("the server was deleted"));
     this.#desks.delete(serverId);
     this.#mapLearner.removeServer(serverId);
     await this.#parts.archive.removeServer(serverId);
@@ -237,32 +219,16 @@ export class EventRecorder implements Recorder {
   /** Nothing but a bug can be the reason. The other readings go on without this one. */
   #dropInput(ledger: ServerLedger, input: LedgerInput, error: unknown): void {
     if ("reading" in input) ledger.noteLoss(input.reading.at);
-    this.#failHooks([input], error);
+    if ("hook" in input) this.#waitingHooks.fail(input, error);
     this.#logFault(error);
-  }
-
-  #failHooks(inputs: Iterable<LedgerInput>, error: unknown): void {
-    for (const input of inputs) {
-      if (!("hook" in input)) continue;
-      this.#waitingHooks.get(input)?.reject(error);
-      this.#waitingHooks.delete(input);
-    }
   }
 
   /** Those that are judged may still be recorded later; the others are dropped, because whoever sent them was told so. */
   #failAllHooks(error: unknown): void {
-    this.#failHooks([...this.#waitingHooks.keys()], toUnavailable(error));
+    this.#waitingHooks.failAll(toUnavailable(error));
     for (const { inputs } of this.#busy) {
       const kept = inputs.filter((input) => !("hook" in input));
       inputs.splice(0, inputs.length, ...kept);
-    }
-  }
-
-  #settleHooks({ ledger }: Desk): void {
-    for (const input of ledger.takeRecordedHooks()) {
-      const waiting = this.#waitingHooks.get(input);
-      this.#waitingHooks.delete(input);
-      waiting?.resolve({ isRepeated: waiting.isRepeated });
     }
   }
 
@@ -312,7 +278,7 @@ export class EventRecorder implements Recorder {
       while (this.hasWaiting) {
         const judged = await Promise.allSettled(Array.from(this.#busy, (desk) => this.#judgeInputs(desk)));
         for (const result of judged) if (result.status === "rejected") throw result.reason;
-        for (const desk of this.#busy) this.#settleHooks(desk);
+        for (const { ledger } of this.#busy) this.#waitingHooks.settle(ledger.takeRecordedHooks());
         await this.#write();
         await this.#judgeAlerts();
         this.#findDone();
@@ -446,8 +412,7 @@ export class EventRecorder implements Recorder {
         : await this.#parts.archive.findRecorded(ledger.serverId, identities);
     // A reading of another game server may have been judged meanwhile, to make room.
     const isRepeated = ledger.judgeHook(input, ledger.identifyHook(input.hook), recorded);
-    const waiting = this.#waitingHooks.get(input);
-    if (waiting) waiting.isRepeated ||= isRepeated;
+    if (isRepeated) this.#waitingHooks.noteRepeated(input);
   }
 
   #finishJudging(
@@ -522,7 +487,7 @@ export class EventRecorder implements Recorder {
       } else {
         await this.#rebase(desk, now);
       }
-      this.#settleHooks(desk);
+      this.#waitingHooks.settle(ledger.takeRecordedHooks());
     }
   }
 

@@ -7,7 +7,8 @@ import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
 import { type GameHook, parseHookBody } from "../../core/events/game-hook.ts";
 import { UNSHOWN_CALL_MS } from "../../core/events/judge-calls.ts";
 import type { LedgerRecord } from "../../core/ports/archive.ts";
-import { EventRecorder, WAITING_HOOKS_MAX } from "./event-recorder.ts";
+import { EventRecorder } from "./event-recorder.ts";
+import { WAITING_HOOKS_MAX } from "./waiting-hooks.ts";
 
 const SERVER = "srv_1";
 const T0 = 1_800_000_000_000;
