@@ -4,6 +4,19 @@ import { StartRefused } from "../../core/errors.ts";
 import { HISTORY_STEP } from "./history-step.ts";
 import { WEBHOOKS_STEP } from "./webhooks-step.ts";
 
+/** A row of the table of ledgers. */
+export type LedgerRow = {
+  ledger: number;
+  server_id: string;
+  version: number;
+  last_number: number;
+  last_mark: number;
+  floor_number: number;
+  floor_mark: number;
+  last_day: number;
+  identity_count: number;
+};
+
 const STEPS: readonly string[] = [
   `
   CREATE TABLE archive (id INTEGER PRIMARY KEY CHECK (id = 1), archive_id TEXT NOT NULL) STRICT;

@@ -38,24 +38,13 @@ import {
   startOfPage,
 } from "../ledger-rules.ts";
 import { STATE_KINDS, toStateChange } from "../state-kinds.ts";
+import type { LedgerRow } from "./schema.ts";
 import { SqliteForgetting } from "./sqlite-forgetting.ts";
 import { SqliteHistory } from "./sqlite-history.ts";
 import { SqliteHistoryQuestions } from "./sqlite-history-questions.ts";
 import { SqliteMaps } from "./sqlite-maps.ts";
 import { SqlitePruning } from "./sqlite-pruning.ts";
 import { SqliteWebhooks } from "./sqlite-webhooks.ts";
-
-export type LedgerRow = {
-  ledger: number;
-  server_id: string;
-  version: number;
-  last_number: number;
-  last_mark: number;
-  floor_number: number;
-  floor_mark: number;
-  last_day: number;
-  identity_count: number;
-};
 
 type EventRow = {
   number: number;

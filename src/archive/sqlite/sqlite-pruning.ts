@@ -10,8 +10,8 @@ import {
   PRUNE_STEP,
   REMOVED_PREFIX,
 } from "../ledger-rules.ts";
+import type { LedgerRow } from "./schema.ts";
 import type { SqliteHistory } from "./sqlite-history.ts";
-import type { LedgerRow } from "./sqlite-ledger.ts";
 
 export class SqlitePruning {
   readonly #db: Database;
