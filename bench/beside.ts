@@ -1,5 +1,6 @@
 // npm run bench:beside -- FOLDER: this checkout of Gatehouse beside another one on the same machine, in turns, each newly
-// started for every turn. Shows whether a change has made cached reads slower. Uses a folder that is deleted afterwards.
+// started for every turn. Shows whether a change has made cached reads slower. Each is started with the settings of the
+// runtime that its own benchmark has; answers are not compared. Uses a folder that is deleted afterwards.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -17,14 +18,17 @@ import { median, spread } from "./statistics.ts";
 /** Where the other's turns differ by more, the machine was not quiet. */
 const SPREAD_MAX = 1.1;
 const WARM_SECONDS = 5;
+const ROUNDS_MAX = 1_000;
+/** Longer, and a fast machine uses up the limits of all keys. */
+const SECONDS_MAX = 20;
 const USAGE =
   "npm run bench:beside -- FOLDER [--rounds 10] [--seconds 4]   (FOLDER: another checkout, installed)";
 const READS = CASES.filter(({ id }) => id === "read-base" || id === "read-all");
 
-type Turn = { readonly idleMb: number; readonly results: readonly Measured[] };
+type Turn = { readonly startMs: number; readonly idleMb: number; readonly results: readonly Measured[] };
 
 const settings = readSettings();
-const { gatehouseSqlite: other } = (await import(settings.contenderPath)) as { gatehouseSqlite: Contender };
+const other = await loadContender(settings.contenderPath);
 const cores = chooseCores();
 // The harness must not use the core of the server.
 pinProcess(process.pid, cores.load);
@@ -38,7 +42,9 @@ try {
     for (const side of round % 2 === 0 ? (["ours", "others"] as const) : (["others", "ours"] as const)) {
       const turn = await measureTurn(side === "ours" ? gatehouseSqlite : other);
       turns[side].push(turn);
-      const rates = turn.results.map(({ perSecond, p99Ms }) => `${Math.round(perSecond)}/s p99 ${p99Ms} ms`);
+      const rates = turn.results.map(
+        ({ perSecond, p99Ms }) => `${Math.round(perSecond)}/s p99 ${p99Ms.toFixed(1)} ms`,
+      );
       progress.step(`${side === "ours" ? "this one" : "the other"}: ${rates.join(", ")}`);
     }
   }
@@ -46,6 +52,18 @@ try {
   printTurns(turns.ours, turns.others);
 } finally {
   await stage.close();
+}
+
+async function loadContender(path: string): Promise<Contender> {
+  try {
+    const { gatehouseSqlite: found } = (await import(path)) as { gatehouseSqlite?: Contender };
+    if (!found) throw new Error("it has no such contender");
+    return found;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    console.error(`${path} cannot be used: ${reason}\nRun "npm ci" in that checkout first.`);
+    process.exit(2);
+  }
 }
 
 async function measureTurn(contender: Contender): Promise<Turn> {
@@ -62,7 +80,7 @@ async function measureTurn(contender: Contender): Promise<Turn> {
         throw new Error(`${read.title}: ${result.refused} of ${result.requests} requests were refused`);
       results.push(result);
     }
-    return { idleMb, results };
+    return { startMs: running.startMs, idleMb, results };
   } finally {
     await running.stop();
   }
@@ -89,8 +107,10 @@ function printTurns(ours: readonly Turn[], others: readonly Turn[]): void {
       };
     }),
   );
-  const idle = (turns: readonly Turn[]) => median(turns.map(({ idleMb }) => idleMb)).toFixed(0);
-  console.log(`Resident memory after the start: ${idle(ours)} MB here, ${idle(others)} MB there.`);
+  const middle = (turns: readonly Turn[], what: "startMs" | "idleMb") =>
+    median(turns.map((turn) => turn[what])).toFixed(0);
+  console.log(`Start: ${middle(ours, "startMs")} ms here, ${middle(others, "startMs")} ms there.`);
+  console.log(`Memory after it: ${middle(ours, "idleMb")} MB here, ${middle(others, "idleMb")} MB there.`);
   if (spreads.some((value) => value > SPREAD_MAX))
     console.log("The machine was not quiet: turns of the other differ. Trust the processor time more.");
 }
@@ -103,11 +123,14 @@ function readSettings() {
     });
     const [folder] = positionals;
     if (folder === undefined || positionals.length > 1) throw new Error("name one folder");
-    const contenderPath = join(resolve(folder), "bench/contenders/gatehouse.ts");
+    // npm changes to the folder of package.json, and tells where it was called.
+    const contenderPath = join(resolve(process.env.INIT_CWD ?? ".", folder), "bench/contenders/gatehouse.ts");
     if (!existsSync(contenderPath)) throw new Error(`${folder} is no checkout of Gatehouse`);
     const rounds = Number(values.rounds);
     const seconds = Number(values.seconds);
-    if (!(rounds >= 1) || !(seconds >= 1)) throw new Error("rounds and seconds must be 1 or more");
+    const isCount = (value: number, max: number) => Number.isInteger(value) && value >= 1 && value <= max;
+    if (!isCount(rounds, ROUNDS_MAX)) throw new Error(`--rounds is a number from 1 to ${ROUNDS_MAX}`);
+    if (!isCount(seconds, SECONDS_MAX)) throw new Error(`--seconds is a number from 1 to ${SECONDS_MAX}`);
     return { contenderPath, rounds, seconds };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : error}\n${USAGE}`);

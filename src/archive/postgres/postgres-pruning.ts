@@ -16,7 +16,7 @@ import type { LedgerRow } from "./postgres-ledger.ts";
 /** Held while one instance prunes. The number is ours alone. */
 const PRUNE_LOCK = 0x47544850;
 
-/** Deletes at most PRUNE_STEP rows of each kind. True when there is more to delete. */
+/** Deletes at most PRUNE_STEP rows of each kind. True when there is more to delete, and no other instance is at it. */
 export async function prune(tx: TransactionSQL, retention: Retention): Promise<boolean> {
   // One instance at a time: the others would only wait for its locks.
   const [lock] = await tx<{ is_ours: boolean }[]>`
@@ -36,7 +36,7 @@ async function listPrunable(
   tx: TransactionSQL,
   { now, days, eventsMax }: Retention,
 ): Promise<readonly string[]> {
-  // Locked in the order in which records lock them.
+  // In the order in which records lock them: pruneOne locks one after the other.
   const rows = await tx<{ ledger: string }[]>`
     SELECT l.ledger FROM gatehouse_ledgers l
       LEFT JOIN gatehouse_events e ON e.ledger = l.ledger AND e.number = l.floor_number + 1

@@ -143,7 +143,7 @@ export class DirectoryCache {
     }
   }
 
-  /** Undefined for a server that is deleted or cannot be used. */
+  /** `record` is undefined when the server is deleted or its record is ignored. */
   learnServer(id: string, record: ServerRecord | undefined): void {
     const slug = this.#servers.get(id)?.publicStatus?.slug ?? "";
     // Another server may have got the slug and may have been read before this one.
@@ -164,7 +164,7 @@ export class DirectoryCache {
     this.#orphanSearch ??= this.#known.values();
   }
 
-  /** Undefined for a key that is deleted or cannot be used. */
+  /** `record` is undefined when the key is deleted or its record is ignored. */
   learnKey(id: string, record: KeyRecord | undefined): void {
     const known = this.#known.get(id);
     if (known) {
