@@ -20,7 +20,7 @@ const SPREAD_MAX = 1.1;
 const WARM_SECONDS = 5;
 const ROUNDS_MAX = 1_000;
 /** Longer, and a fast machine uses up the limits of all keys. */
-const SECONDS_MAX = 20;
+const SECONDS_MAX = 10;
 const USAGE =
   "npm run bench:beside -- FOLDER [--rounds 10] [--seconds 4]   (FOLDER: another checkout, installed)";
 const READS = CASES.filter(({ id }) => id === "read-base" || id === "read-all");
