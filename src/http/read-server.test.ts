@@ -56,11 +56,12 @@ describe("a cached reading", () => {
 
   test("is neither serialised nor hashed again", async () => {
     const { read, snapshot } = setUp();
-    const etag = read().headers.get("etag") ?? "";
-    snapshot.body(PLAYERS).bytes.fill(0x78);
-    const second = read();
-    expect(second.headers.get("etag")).toBe(etag);
-    expect(await second.text()).toMatch(/^x+$/);
+    const { bytes, etag } = snapshot.body(PLAYERS);
+    bytes.fill(0x78);
+    for (const response of [read(), read()]) {
+      expect(response.headers.get("etag")).toBe(etag);
+      expect(await response.text()).toMatch(/^x+$/);
+    }
     expect(read({ "If-None-Match": etag }).status).toBe(304);
   });
 

@@ -16,7 +16,7 @@ import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, type Purpose, READING_SERVER } from "./caller-steps.ts";
 import { ACCEPT_ENCODING_LENGTH_MAX, acceptsGzip, isMatchingEtag } from "./conditional.ts";
 import { NO_SNIFFING } from "./page-headers.ts";
-import { shareLargeBody } from "./share-large-body.ts";
+import { shareBody } from "./share-body.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
@@ -170,7 +170,7 @@ export function toPayload(
 ): Uint8Array<ArrayBuffer> | Blob | ReadableStream {
   const isStreamed =
     call.isAsync && bytes.length > SENT_TOGETHER_BYTES_MAX && bytes.length <= STREAMED_BYTES_MAX;
-  if (!isStreamed || call.request.method === "HEAD") return shareLargeBody(bytes);
+  if (!isStreamed || call.request.method === "HEAD") return shareBody(bytes);
   return new ReadableStream({
     type: "direct",
     pull(controller) {

@@ -11,6 +11,7 @@ import { isMatchingEtag } from "./conditional.ts";
 import { NO_SNIFFING, PAGE_HEADERS } from "./page-headers.ts";
 import { queryOf } from "./parse-request.ts";
 import { wantsGzip } from "./read-server.ts";
+import { shareBody } from "./share-body.ts";
 import { describeBadge, drawBadge } from "./status/badge.ts";
 import { describeStatus } from "./status/describe-status.ts";
 import { writeFeed } from "./status/outage-feed.ts";
@@ -148,7 +149,7 @@ export class StatusHandlers {
     }
     const packed = wantsGzip(requested.get("accept-encoding") ?? "") ? body.gzipped : null;
     if (packed) headers.set("Content-Encoding", "gzip");
-    return new Response(packed ?? body.bytes, { headers });
+    return new Response(shareBody(packed ?? body.bytes), { headers });
   }
 
   #bodyOf(facts: StatusFacts, { name, write }: Kind): Body {

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { Call, type Connection } from "./call.ts";
 import { Target } from "./target.ts";
-import { UnsentAnswers } from "./unsent-answers.ts";
+import { COUNTED_BYTES_MIN, UnsentAnswers } from "./unsent-answers.ts";
 
-const SIZE = 100;
+const SIZE = COUNTED_BYTES_MIN;
 const TARGET = new Target(undefined, "/v2/game/server", "");
 
 /** Knows the addresses of requests whose answers are not sent completely, as the runtime does. */
@@ -54,6 +54,13 @@ describe("unsent answers", () => {
     expect([1, 2, 3].map(() => add("key_1"))).toEqual([true, true, false]);
     expect(add("key_1", body)).toBe(true);
     expect(add("key_2")).toBe(true);
+  });
+
+  test("with bodies that fit into a socket's buffer are not counted", () => {
+    const { add, answers } = setUp({ bytesMax: 0, bytesPerKeyMax: 0 });
+    expect(add("key_1", new Blob(["x".repeat(SIZE - 1)]))).toBe(true);
+    expect(answers.bytes).toBe(0);
+    expect(add("key_1", new Blob(["x".repeat(SIZE)]))).toBe(false);
   });
 
   test("of all keys are limited by the memory of their bodies, which answers share", () => {

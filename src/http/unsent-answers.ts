@@ -8,6 +8,8 @@ export const UNSENT_BYTES_MAX = 256 * 1024 ** 2;
 /** The distinct bodies of one key's unsent answers, so that one key cannot use up what all keys share. */
 export const UNSENT_BYTES_PER_KEY_MAX = 64 * 1024 ** 2;
 
+/** Smaller bodies fit into the socket's buffer. */
+export const COUNTED_BYTES_MIN = 65_536;
 /** Finished answers are looked for when the list has doubled, but not for fewer than this many. */
 const CHECKED_MIN = 32;
 /** While the maximum is reached, finished answers are looked for at most this often. */
@@ -56,8 +58,9 @@ export class UnsentAnswers {
     return this.#limits.bytesMax;
   }
 
-  /** Counts the answer and returns true, or returns false when too much is unsent already. */
+  /** Counts a large answer. False means that too much is unsent already. */
   add(call: Call, keyId: string, body: Blob): boolean {
+    if (body.size < COUNTED_BYTES_MIN) return true;
     const bodyId = this.#idOf(body);
     if (this.#answers.length >= this.#checkAt) this.#dropFinished(call.startedAt);
     if (!this.#hasRoom(bodyId, body.size, keyId)) {

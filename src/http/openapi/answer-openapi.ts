@@ -5,7 +5,7 @@ import { isMatchingEtag } from "../conditional.ts";
 import { NO_SNIFFING } from "../page-headers.ts";
 import { wantsGzip } from "../read-server.ts";
 import type { Route } from "../router.ts";
-import { shareLargeBody } from "../share-large-body.ts";
+import { shareBody } from "../share-body.ts";
 import type { Audience } from "./operation.ts";
 
 /** A longer query is not parsed, so that it costs no time. */
@@ -49,8 +49,8 @@ export class OpenApiHandler {
     if (isMatchingEtag(requested.get("if-none-match"), etag))
       return new Response(null, { status: 304, headers });
     if (!wantsGzip(requested.get("accept-encoding") ?? ""))
-      return new Response(shareLargeBody(bytes), { headers });
-    return new Response(shareLargeBody(gzipped), { headers: { ...headers, "Content-Encoding": "gzip" } });
+      return new Response(shareBody(bytes), { headers });
+    return new Response(shareBody(gzipped), { headers: { ...headers, "Content-Encoding": "gzip" } });
   }
 
   async #render(routes: readonly Route[], audience: Audience): Promise<RenderedDocument> {

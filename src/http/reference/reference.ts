@@ -11,7 +11,7 @@ import type { FindBuiltFile } from "../dashboard.ts";
 import { answerNotice } from "../notice-page.ts";
 import { CACHE_FOR_EVER, PAGE_HEADERS, REVALIDATE } from "../page-headers.ts";
 import { wantsGzip } from "../read-server.ts";
-import { shareLargeBody } from "../share-large-body.ts";
+import { shareBody } from "../share-body.ts";
 import { PAGE, START_FILE, START_SCRIPT } from "./reference-page.ts";
 import { SCALAR, SCALAR_FILE } from "./scalar-package.ts";
 
@@ -65,7 +65,7 @@ export class ReferenceHandlers {
       this.#gzipped = undefined;
       throw error;
     });
-    return new Response(shareLargeBody(await this.#gzipped), {
+    return new Response(shareBody(await this.#gzipped), {
       headers: { ...headers, "Content-Encoding": "gzip" },
     });
   }
