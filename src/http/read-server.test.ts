@@ -65,6 +65,13 @@ describe("a cached reading", () => {
     expect(read({ "If-None-Match": etag }).status).toBe(304);
   });
 
+  test("is copied once for all of its answers", async () => {
+    const { read, snapshot } = setUp();
+    const first = await read().text();
+    snapshot.body(PLAYERS).bytes.fill(0x78);
+    expect(await read().text()).toBe(first);
+  });
+
   test("is compressed only once", async () => {
     const { read, snapshot } = setUp();
     const first = await read({ "Accept-Encoding": "gzip" }).arrayBuffer();

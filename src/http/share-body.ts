@@ -1,7 +1,7 @@
-// Hands bodies to the runtime as blobs, because a blob is shared by all of its readers. The runtime counts an array as new memory
-// for each answer, so it collects garbage several times as often, and copies the rest of it for every slow reader.
+// Hands bodies to the runtime as blobs. The runtime copies an array for each answer, and then collects garbage several times as
+// often. A blob is copied once, and shared by all of its answers.
 
-/** For smaller bodies an array makes no difference. */
+/** For smaller bodies it makes little difference. */
 export const SHARED_BYTES_MIN = 2_048;
 
 const blobs = new WeakMap<Uint8Array, Blob>();

@@ -58,7 +58,7 @@ export class UnsentAnswers {
     return this.#limits.bytesMax;
   }
 
-  /** Counts a large answer. False means that too much is unsent already. */
+  /** Counts the answer if it is large. False means that too much is unsent already. */
   add(call: Call, keyId: string, body: Blob): boolean {
     if (body.size < COUNTED_BYTES_MIN) return true;
     const bodyId = this.#idOf(body);
