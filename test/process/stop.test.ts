@@ -1,7 +1,7 @@
 // How the process stops after a signal: open requests finish, new connections are refused, and the exit code is right.
 import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { openSocket, writeRequest } from "../faults/raw-socket.ts";
 import { makeCertificate } from "./make-certificate.ts";
@@ -16,6 +16,8 @@ import {
   undoLater,
   until,
 } from "./run-gatehouse.ts";
+
+const ROOT = resolve(import.meta.dir, "../..");
 
 afterEach(cleanUp);
 
@@ -82,6 +84,13 @@ test("a signal that comes twice changes nothing", async () => {
   release();
   expect((await request).status).toBe(200);
   expect(await gatehouse.exited).toBe(0);
+});
+
+test("npm start passes the signal on, and nothing is left running", async () => {
+  const env = { GATEHOUSE_DATA_DIR: makeFolder() };
+  const gatehouse = await serve({ cwd: ROOT, program: "npm", env }, ["start"]);
+  expect(await stop(gatehouse)).toBe(0);
+  expect(await isRefused(gatehouse.port)).toBe(true);
 });
 
 test("requests and a command that outlast the patience of ten seconds are cut, and the exit code is still 0", async () => {
