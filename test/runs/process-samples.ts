@@ -35,9 +35,12 @@ export type Growth = {
 };
 
 export async function takeSample({ pid, port }: ListeningProcess, atMs: number): Promise<ProcessSample> {
+  const before = countDescriptors(pid);
   const sockets = await listSockets(port);
   const open = sockets.filter(({ state, inode }) => state === ESTABLISHED && inode !== NO_INODE).length;
-  return { atMs, residentMb: readResidentMb(pid), descriptors: countDescriptors(pid) - open };
+  // The larger of two counts: connections may be closed while they are listed, and too small a number would hide a leak.
+  const descriptors = Math.max(before, countDescriptors(pid)) - open;
+  return { atMs, residentMb: readResidentMb(pid), descriptors };
 }
 
 /** Compares the last tenth of a run with the tenth after its warm-up. */
