@@ -178,6 +178,7 @@ export function wireGateway(
       archive,
       bell: wired.bell,
       relay,
+      watcher,
       resources,
       log,
       pause: pauseUntilWoken,

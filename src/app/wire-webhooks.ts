@@ -6,9 +6,10 @@ import type { Post } from "../core/ports/post.ts";
 import type { Pause } from "../gateway/commands/command-dispatcher.ts";
 import type { EventBell } from "../gateway/events/event-bell.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
+import type { Watcher } from "../gateway/readings/watcher.ts";
 import { auditDisabled } from "../gateway/webhooks/audit-disabled.ts";
 import { Deliverer } from "../gateway/webhooks/deliverer.ts";
-import { readPicture } from "../gateway/webhooks/server-picture.ts";
+import { readReport } from "../gateway/webhooks/server-report.ts";
 import { WebhookSender } from "../gateway/webhooks/webhook-sender.ts";
 import { VERSION } from "../version.ts";
 import { createPinnedPost } from "../webhooks-out/pinned-post.ts";
@@ -22,6 +23,7 @@ export type WebhookWiring = {
   readonly archive: Archive;
   readonly bell: EventBell;
   readonly relay: Relay;
+  readonly watcher: Watcher;
   readonly resources: Pick<Resources, "store" | "shared" | "clock" | "webhookSealer">;
   readonly log: Log;
   readonly pause: Pause;
@@ -34,6 +36,7 @@ export function wireWebhooks({
   archive,
   bell,
   relay,
+  watcher,
   resources,
   log,
   pause,
@@ -52,7 +55,7 @@ export function wireWebhooks({
     archive,
     bell,
     sender,
-    readPicture: (serverId, now) => readPicture({ relay, servers }, serverId, now),
+    readReport: (serverId, now) => readReport({ relay, watcher, servers }, serverId, now),
     clock,
     random: Math.random,
     scheduleMs: config.webhookRetryMs,

@@ -1,5 +1,5 @@
 // The rules about the server itself: offline, unreachable, and too few or too many players for a while. Time in which nothing
-// is known does not count.
+// is known does not count, except for unreachable, which lasts until a reading succeeds.
 import type { ServerState } from "../events/memory.ts";
 import { type AlertFact, countOf, SERVER_SUBJECT, type Tell } from "./alert-events.ts";
 import type { OutageState, Span } from "./alert-states.ts";

@@ -9,10 +9,9 @@ import type { HistoryStore } from "../../core/ports/history.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { StateChangeLog } from "../../core/ports/state-changes.ts";
 import type { PublicState, StatusHour, StatusOutage } from "../../core/wire/status.ts";
-import type { Relay } from "../readings/relay.ts";
+import { describeShown, type ShownParts } from "../readings/shown-state.ts";
 import type { Watcher } from "../readings/watcher.ts";
 import { listOutages } from "./outages.ts";
-import { judgePublicState } from "./public-state.ts";
 
 export const BUILT_MS = 5_000;
 /** Beyond this many the oldest is dropped, and put together again when somebody asks. */
@@ -47,7 +46,7 @@ export type StatusFacts = {
 
 export type PublicStatusesParts = {
   readonly servers: Pick<ServerStore, "findBySlug">;
-  readonly relay: Pick<Relay, "summarize" | "findSnapshot">;
+  readonly relay: ShownParts["relay"];
   readonly watcher: Pick<Watcher, "catchUpOn" | "planOf">;
   /** Both are undefined without an archive. */
   readonly history: Pick<HistoryStore, "readCounts"> | undefined;
@@ -124,13 +123,7 @@ export class PublicStatuses {
       // Another instance may be the one that reads the server.
       watcher.catchUpOn(server),
     ]);
-    const summary = relay.summarize(server);
-    const snapshot = relay.findSnapshot(server);
-    const { intervalMs } = watcher.planOf(serverId);
-    const state = judgePublicState(
-      { ...summary, intervalMs, onlineAt: snapshot?.fetchedAt ?? null },
-      clock(),
-    );
+    const { state, counts, lastReadAt, snapshot } = describeShown({ relay, watcher }, server, clock());
     const isKnown = state === "online" || state === "offline";
     const mayShowKey = state === "online" && server.publicStatus?.showsJoinKey === true;
     return {
@@ -138,11 +131,11 @@ export class PublicStatuses {
       slug,
       name,
       state,
-      players: isKnown ? summary.counts.players : null,
-      playersMax: summary.counts.playersMax,
-      queue: isKnown ? summary.counts.queue : null,
+      players: isKnown ? counts.players : null,
+      playersMax: counts.playersMax,
+      queue: isKnown ? counts.queue : null,
       joinKey: mayShowKey && snapshot ? findJoinKey(snapshot.parts.base) : null,
-      readAt: summary.lastReadAt,
+      readAt: lastReadAt,
       hours,
       outages,
       builtAt,

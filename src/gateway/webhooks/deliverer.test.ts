@@ -9,7 +9,7 @@ import { writeCursor } from "../../core/events/cursor.ts";
 import type { InstanceLease } from "../../core/ports/instance-lease.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { PostOutcome, PostRequest } from "../../core/ports/post.ts";
-import type { ServerPicture } from "../../core/webhooks/discord/status-message.ts";
+import type { ServerReport } from "../../core/webhooks/discord/status-message.ts";
 import { FAILING_MAX_MS } from "../../core/webhooks/retry.ts";
 import { writeWebhookSecret } from "../../core/webhooks/standard.ts";
 import { REQUESTS_MAX } from "../../core/webhooks/turns.ts";
@@ -36,7 +36,7 @@ type Sent = PostRequest & {
 type Receiver = (request: Sent) => Partial<PostOutcome> | "hold";
 
 const OK: Partial<PostOutcome> = { status: 204 };
-const ONLINE: ServerPicture = { state: "online", settings: { Name: "A" }, sections: {}, readAt: EVENT_AT };
+const ONLINE: ServerReport = { state: "online", settings: { Name: "A" }, sections: {}, readAt: EVENT_AT };
 
 class Stage {
   readonly clock = new FakeClock();
@@ -52,7 +52,7 @@ class Stage {
   open = 0;
   openMax = 0;
   receive: Receiver = () => OK;
-  picture: ServerPicture | undefined = ONLINE;
+  report: ServerReport | undefined = ONLINE;
   auditFault: Error | undefined;
 
   constructor({
@@ -80,7 +80,7 @@ class Stage {
       archive: counted,
       bell: this.bell,
       sender,
-      readPicture: async () => this.picture,
+      readReport: async () => this.report,
       clock: clock.read,
       random: () => 0,
       scheduleMs: SCHEDULE,
@@ -593,7 +593,7 @@ describe("the status message", () => {
     await stage.add("hook_1", { format: "discord-status" });
     await stage.start();
     for (let n = 0; n < 4; n++) {
-      stage.picture = { ...ONLINE, settings: { Name: `name ${n}` } };
+      stage.report = { ...ONLINE, settings: { Name: `name ${n}` } };
       await stage.pass(STATUS_LOOK_MS);
     }
     expect(methods(stage)).toEqual([POST]);
@@ -612,11 +612,11 @@ describe("the status message", () => {
     await first.deliverer.stop(0);
     const second = new Stage({ archive: first.archive });
     second.receive = posted;
-    second.picture = { state: null, settings: null, sections: {}, readAt: null };
+    second.report = { state: "unknown", settings: null, sections: {}, readAt: null };
     await second.start();
     await second.pass(2 * MINUTE_MS);
     expect(second.sent).toEqual([]);
-    second.picture = { ...ONLINE, settings: { Name: "another" } };
+    second.report = { ...ONLINE, settings: { Name: "another" } };
     await second.pass(STATUS_LOOK_MS);
     expect(methods(second)).toEqual([PATCH]);
   });
@@ -634,7 +634,7 @@ describe("the status message", () => {
     await stage.start();
     for (const name of ["b", "c"]) {
       isDeleted = true;
-      stage.picture = { ...ONLINE, settings: { Name: name } };
+      stage.report = { ...ONLINE, settings: { Name: name } };
       await stage.pass(2 * MINUTE_MS);
     }
     expect(messages).toBe(2);

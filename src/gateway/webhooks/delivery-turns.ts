@@ -11,7 +11,7 @@ import { parseMessageId } from "../../core/webhooks/discord/message.ts";
 import {
   judgeLoss,
   judgeStatus,
-  type ServerPicture,
+  type ServerReport,
   toStatusMessage,
 } from "../../core/webhooks/discord/status-message.ts";
 import {
@@ -45,7 +45,7 @@ export type OnDisabled = (webhook: Webhook, reason: string, at: number) => Promi
 export type DeliveryTurnsParts = {
   readonly archive: Pick<Archive, "readPage" | "findWebhook" | "noteAttempt">;
   readonly sender: Pick<WebhookSender, "sendEvents" | "sendStatus" | "optionsOf" | "sealAnswer">;
-  readonly readPicture: (serverId: string, now: number) => Promise<ServerPicture | undefined>;
+  readonly readReport: (serverId: string, now: number) => Promise<ServerReport | undefined>;
   readonly clock: Clock;
   /** From 0 to 1. */
   readonly random: () => number;
@@ -157,17 +157,19 @@ export class DeliveryTurns {
   }
 
   async #showStatus(known: KnownWebhook): Promise<void> {
-    const { clock, readPicture, sender, stop } = this.#parts;
+    const { clock, readReport, sender, stop } = this.#parts;
     const { webhook } = known;
     const { message: shown, serverId } = webhook;
     known.notBefore = clock() + STATUS_LOOK_MS;
-    const picture = await readPicture(serverId, clock());
+    const report = await readReport(serverId, clock());
     const now = clock();
     // Nothing was read since the start. What the message shows is newer than that.
     const isUnread =
-      picture?.state === null && (shown?.messageId != null || now - webhook.createdAt < FIRST_READING_MS);
-    if (!picture || isUnread) return;
-    const { message, fingerprint } = toStatusMessage(picture, sender.optionsOf(webhook));
+      report?.readAt === null &&
+      report.state === "unknown" &&
+      (shown?.messageId != null || now - webhook.createdAt < FIRST_READING_MS);
+    if (!report || isUnread) return;
+    const { message, fingerprint } = toStatusMessage(report, sender.optionsOf(webhook));
     const step = judgeStatus(shown, fingerprint, now);
     if (step.kind === "wait") return;
     const messageId = step.kind === "edit" ? (shown?.messageId ?? null) : null;

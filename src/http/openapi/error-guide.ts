@@ -35,7 +35,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
       "Leave out those in `details.sections`, or ask the operator for the right. `GET /v2/game/key` lists those it may read.",
   },
   queueFull: {
-    when: "100 commands wait for this game server already, or more idempotency keys of this API key are remembered than fit.",
+    when: "100 commands wait for this game server already, or 20,000 idempotency keys of forgotten commands are remembered for this API key.",
     advice: "Wait `retry_after` seconds. Nothing was accepted.",
   },
   rateLimited: {
@@ -116,7 +116,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
       "Go on with `oldest` as `after`: it begins with the oldest kept event. What was between is lost to you.",
   },
   tooManyStreams: {
-    when: "20 streams and waiting reads of this key, or 100 waiting reads of all operators, are open on this instance already.",
+    when: "20 streams and waiting reads of this key, or 100 streams and waiting reads of all operators, are open on this instance already.",
     advice:
       "Let one program read for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
   },

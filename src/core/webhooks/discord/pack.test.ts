@@ -224,8 +224,8 @@ describe("a message with events", () => {
       { requiredKeys: [] },
     );
     const property = fc.property(element, sections, options, (settings, shown, given) => {
-      const picture = { state: "online", settings, sections: shown, readAt: 1_704_614_400_000 } as const;
-      expect(findProblems(toStatusMessage(picture, given).message)).toEqual([]);
+      const report = { state: "online", settings, sections: shown, readAt: 1_704_614_400_000 } as const;
+      expect(findProblems(toStatusMessage(report, given).message)).toEqual([]);
     });
     fc.assert(property, { numRuns: repeat({ usual: 50, long: 2_000 }) });
   });

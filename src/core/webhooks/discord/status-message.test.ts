@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { findDiscordProblems } from "../../../../test/discord-limits.ts";
 import type { StatusMessage } from "../webhook.ts";
-import { judgeLoss, judgeStatus, type ServerPicture, toStatusMessage } from "./status-message.ts";
+import { judgeLoss, judgeStatus, type ServerReport, toStatusMessage } from "./status-message.ts";
 
 const NOW = 1_704_614_400_000;
 const OPTIONS = { language: "en", showJoinKey: false, serverName: "North Town" } as const;
 const link = (name: string, id: string) => `[${name}](https://www.roblox.com/users/${id}/profile)`;
 
-const ONLINE: ServerPicture = {
+const ONLINE: ServerReport = {
   state: "online",
   settings: { Name: "North", CurrentPlayers: 3, MaxPlayers: 40, JoinKey: "SecretKey" },
   sections: {
@@ -28,14 +28,14 @@ const ONLINE: ServerPicture = {
   readAt: NOW,
 };
 
-function fieldsOf(picture: ServerPicture, options: Parameters<typeof toStatusMessage>[1] = OPTIONS) {
-  const { message } = toStatusMessage(picture, options);
+function fieldsOf(report: ServerReport, options: Parameters<typeof toStatusMessage>[1] = OPTIONS) {
+  const { message } = toStatusMessage(report, options);
   expect(findDiscordProblems(message)).toEqual([]);
   const [embed] = message.embeds;
   return Object.fromEntries((embed?.fields ?? []).map(({ name, value }) => [name, value]));
 }
 
-function fingerprintOf(change: Partial<ServerPicture>): string {
+function fingerprintOf(change: Partial<ServerReport>): string {
   return toStatusMessage({ ...ONLINE, ...change }, OPTIONS).fingerprint;
 }
 
@@ -74,9 +74,9 @@ describe("the status message", () => {
       "Staff on the server": "nobody",
       "🚨 Emergency calls": "none",
     });
-    for (const state of ["offline", "unreachable"] as const)
+    for (const state of ["offline", "unreachable", "unknown"] as const)
       expect(fieldsOf({ ...ONLINE, state })).toEqual({});
-    const unread = { state: null, settings: null, sections: {}, readAt: null };
+    const unread: ServerReport = { state: "unknown", settings: null, sections: {}, readAt: null };
     expect(toStatusMessage(unread, OPTIONS).message.embeds[0]?.description).toBe(
       "Gatehouse has not read this server yet.",
     );
@@ -94,7 +94,7 @@ describe("the status message", () => {
   test("has the same fingerprint until something but its age changes", () => {
     const { settings, sections } = ONLINE;
     expect(fingerprintOf({ readAt: NOW + 3_600_000 })).toBe(fingerprintOf({}));
-    const changes: Partial<ServerPicture>[] = [
+    const changes: Partial<ServerReport>[] = [
       { state: "offline" },
       { settings: { ...settings, CurrentPlayers: 4 } },
       { settings: { ...settings, Name: "South" } },

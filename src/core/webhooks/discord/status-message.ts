@@ -1,8 +1,8 @@
 // The message of the format `discord-status`: one embed with the server's state, when it is edited, and what happens when
 // somebody deletes it.
 import { type Element, playerIdOf, timeOf } from "../../events/elements.ts";
-import type { ServerState } from "../../events/memory.ts";
 import type { Section } from "../../sections.ts";
+import type { PublicState } from "../../wire/status.ts";
 import type { StatusMessage } from "../webhook.ts";
 import { addFooter, type DiscordOptions, readText, writePlayer, writeTeam } from "./event-embed.ts";
 import { NAME_LENGTH_MAX, writeCode, writeText, writeTime } from "./game-text.ts";
@@ -31,9 +31,8 @@ const TEXT_LENGTH_MAX = 40;
 const NORMAL_PERMISSION = "Normal";
 
 /** What is known of a server. A section that no reading had is missing. */
-export type ServerPicture = {
-  /** Null: no reading yet. */
-  readonly state: ServerState | null;
+export type ServerReport = {
+  readonly state: PublicState;
   /** The required fields of the last reading that had them; null when there is none. */
   readonly settings: Element | null;
   readonly sections: Readonly<Partial<Record<Section, unknown>>>;
@@ -41,7 +40,7 @@ export type ServerPicture = {
   readonly readAt: number | null;
 };
 
-const COLOURS: Readonly<Record<ServerState | "unknown", number>> = {
+const COLOURS: Readonly<Record<PublicState, number>> = {
   online: 0x2f9e44,
   offline: 0x495057,
   unreachable: 0xe03131,
@@ -50,12 +49,12 @@ const COLOURS: Readonly<Record<ServerState | "unknown", number>> = {
 
 /** `fingerprint` is the same as long as the message shows the same, apart from its age. */
 export function toStatusMessage(
-  picture: ServerPicture,
+  report: ServerReport,
   options: DiscordOptions,
 ): { readonly message: DiscordMessage; readonly fingerprint: string } {
-  const ageless = toEmbed({ ...picture, readAt: picture.readAt === null ? null : 0 }, options);
+  const ageless = toEmbed({ ...report, readAt: report.readAt === null ? null : 0 }, options);
   return {
-    message: toDiscordMessage([toEmbed(picture, options)]),
+    message: toDiscordMessage([toEmbed(report, options)]),
     fingerprint: Bun.SHA256.hash(JSON.stringify(ageless), "hex").slice(0, 32),
   };
 }
@@ -85,10 +84,7 @@ export function judgeLoss(
   return { message: { ...message, messageId: null, lostAt: now } };
 }
 
-function toEmbed(
-  { state, settings, sections, readAt }: ServerPicture,
-  options: DiscordOptions,
-): DiscordEmbed {
+function toEmbed({ state, settings, sections, readAt }: ServerReport, options: DiscordOptions): DiscordEmbed {
   const words = wordsOf(options.language);
   const { status } = words;
   const isOnline = state === "online";
@@ -96,9 +92,9 @@ function toEmbed(
   const age = readAt === null ? status.neverRead : `${status.asOf} ${writeTime(readAt, "R")}`;
   const embed = addFooter(
     {
-      title: status[state ?? "unknown"],
+      title: status[state],
       description: name === undefined ? age : `**${name}**\n${age}`,
-      color: COLOURS[state ?? "unknown"],
+      color: COLOURS[state],
       // What an unreachable server had at its last reading may not be so any more.
       fields: isOnline && settings ? describeServer(settings, sections, options, words) : [],
     },
@@ -109,7 +105,7 @@ function toEmbed(
 
 function describeServer(
   settings: Element,
-  sections: ServerPicture["sections"],
+  sections: ServerReport["sections"],
   { showJoinKey }: DiscordOptions,
   words: DiscordWords,
 ): EmbedField[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { judgePublicState, type StateFacts } from "./public-state.ts";
+import { judgeShownState, type StateFacts } from "./shown-state.ts";
 
 const NOW = 1_800_000_000_000;
 const failure = { code: 1001, message: "down", isRateLimit: false };
@@ -41,5 +41,5 @@ test.each<[string, Partial<StateFacts>, string]>([
   ["a server that was not asked yet", { state: "not_asked", lastReadAt: null, onlineAt: null }, "unknown"],
   ["a server of another upstream", { state: "parked" }, "unknown"],
 ])("%s", (_, changes, state) => {
-  expect(judgePublicState(facts(changes), NOW) as string).toBe(state);
+  expect(judgeShownState(facts(changes), NOW) as string).toBe(state);
 });
