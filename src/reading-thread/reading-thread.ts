@@ -192,7 +192,7 @@ export class ReadingThread implements Upstream, Recorder {
     return promise as Promise<Calls[Name]["value"]>;
   }
 
-  /** Never throws: those who tell have nobody to answer to. */
+  /** Never throws: no caller waits for a result. */
   #tell(news: News): void {
     if (this.#isStopped && !this.#worker) return;
     try {

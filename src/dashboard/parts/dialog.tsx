@@ -1,12 +1,11 @@
-// Dialogs: a general one, and one that asks for confirmation before something that cannot be undone.
-import { Box, Button, Group, Modal, Stack, useMatches } from "@mantine/core";
+// A dialog, and the buttons at its end.
+import { Box, Button, Group, Modal, useMatches } from "@mantine/core";
 import {
   type ComponentProps,
   Fragment,
   type ReactNode,
   type SyntheticEvent,
   useCallback,
-  useRef,
   useState,
 } from "react";
 import { useTranslation } from "react-i18next";
@@ -124,37 +123,5 @@ export function DialogButtons(props: {
         {props.label}
       </Button>
     </Group>
-  );
-}
-
-export function ConfirmDialog<T>(props: {
-  readonly state: DialogState<T>;
-  readonly title: string;
-  readonly label: string;
-  readonly onConfirm: (item: T) => void;
-  readonly children: (item: T) => ReactNode;
-}) {
-  const { state } = props;
-  const confirmedAt = useRef<number>(undefined);
-  return (
-    <Dialog state={state} title={props.title}>
-      {(item) => (
-        <Stack gap="sm">
-          {props.children(item)}
-          <DialogButtons
-            label={props.label}
-            isDangerous
-            onCancel={state.close}
-            onConfirm={() => {
-              // The second tap of a double tap comes before the dialog has closed.
-              if (confirmedAt.current === state.opening) return;
-              confirmedAt.current = state.opening;
-              state.close();
-              props.onConfirm(item);
-            }}
-          />
-        </Stack>
-      )}
-    </Dialog>
   );
 }

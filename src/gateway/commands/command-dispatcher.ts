@@ -146,10 +146,6 @@ export class CommandDispatcher {
     }
   }
 
-  get workers(): number {
-    return this.#workers.size;
-  }
-
   async #run(serverId: string, worker: Worker): Promise<void> {
     await this.#letBurstArrive(worker);
     while (!this.#isStopping) {

@@ -36,7 +36,7 @@ const FAULT_LOG_MS = 60_000;
 const IDLE_MS = 600_000;
 /** A failure that changes nothing is not recorded, so only now and then we look whether others have recorded. */
 const REFRESH_MS = 60_000;
-/** Nobody waits longer at once for the time of an alert, so that a clock that is set is noticed. */
+/** Sleeps at most this long at once, so that a change of the clock is noticed. */
 const ALERT_SLEEP_MAX_MS = 60_000;
 
 /** How a server is watched. */
@@ -52,7 +52,8 @@ export type EventRecorderParts = {
   readonly planOf: (serverId: string) => WatchPlan;
 };
 
-type Desk = {
+/** The inputs of a server that wait to be judged, and what they are judged with. */
+type ServerQueue = {
   readonly ledger: ServerLedger;
   readonly alerts: AlertJudge;
   readonly inputs: LedgerInput[];
@@ -68,9 +69,9 @@ type Desk = {
 export class EventRecorder implements Recorder {
   readonly #parts: EventRecorderParts;
   readonly #mapLearner: MapLearner;
-  readonly #desks = new Map<string, Desk>();
-  /** The desks with readings or events that are not recorded yet. */
-  readonly #busy = new Set<Desk>();
+  readonly #queues = new Map<string, ServerQueue>();
+  /** The queues with readings or events that are not recorded yet. */
+  readonly #busy = new Set<ServerQueue>();
   readonly #waitingHooks = new WaitingHooks();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   #running: Promise<void> | undefined;
@@ -109,21 +110,21 @@ export class EventRecorder implements Recorder {
   takeReading(serverId: string, reading: GameReading | KeptReading): void {
     if ("kept" in reading) throw new Error("only the thread that keeps a reading can record it");
     this.#mapLearner.take(serverId, reading);
-    const desk = this.#deskOf(serverId);
+    const queue = this.#queueOf(serverId);
     // More than one may be too many, because failures are added without a check.
-    while (countReadings(desk) >= UNJUDGED_MAX) this.#makeRoom(desk);
-    if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#makeRoom(desk);
-    desk.inputs.push({ reading });
+    while (countReadings(queue) >= UNJUDGED_MAX) this.#makeRoom(queue);
+    if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#makeRoom(queue);
+    queue.inputs.push({ reading });
     if (!this.#backoff) this.#wake();
   }
 
   /** `failure` is what the game API said, or why it could not be asked. */
   takeFailure(serverId: string, failure: Failure, at: number): void {
-    const desk = this.#deskOf(serverId);
-    const last = desk.inputs.at(-1);
+    const queue = this.#queueOf(serverId);
+    const last = queue.inputs.at(-1);
     // One failure after another says nothing new until it is judged.
-    if (last && "failure" in last) desk.inputs.pop();
-    desk.inputs.push({ failure, at });
+    if (last && "failure" in last) queue.inputs.pop();
+    queue.inputs.push({ failure, at });
     if (!this.#backoff) this.#wake();
   }
 
@@ -132,31 +133,31 @@ export class EventRecorder implements Recorder {
     if (this.#isDown) throw toUnavailable(this.#fault);
     const input = { hook };
     const recorded = this.#waitingHooks.add(serverId, input);
-    this.#deskOf(serverId).inputs.push(input);
+    this.#queueOf(serverId).inputs.push(input);
     if (!this.#backoff) this.#wake();
     return recorded;
   }
 
   /** Forgets a deleted server and deletes its ledger. */
   async removeServer(serverId: string): Promise<void> {
-    const desk = this.#desks.get(serverId);
-    if (desk) this.#busy.delete(desk);
+    const queue = this.#queues.get(serverId);
+    if (queue) this.#busy.delete(queue);
     this.#waitingHooks.failServer(serverId, new ArchiveUnavailable("the server was deleted"));
-    this.#desks.delete(serverId);
+    this.#queues.delete(serverId);
     this.#mapLearner.removeServer(serverId);
     await this.#parts.archive.removeServer(serverId);
   }
 
   /** Whether the server is in memory. */
   knows(serverId: string): boolean {
-    return this.#desks.has(serverId);
+    return this.#queues.has(serverId);
   }
 
   /** Drops servers that nobody reads from memory. */
   tidy(now: number): void {
-    for (const [serverId, desk] of this.#desks) {
-      const isIdle = now - desk.usedAt > IDLE_MS && desk.alerts.nextAt === null;
-      if (isIdle && !this.#busy.has(desk)) this.#desks.delete(serverId);
+    for (const [serverId, queue] of this.#queues) {
+      const isIdle = now - queue.usedAt > IDLE_MS && queue.alerts.nextAt === null;
+      if (isIdle && !this.#busy.has(queue)) this.#queues.delete(serverId);
     }
   }
 
@@ -165,7 +166,7 @@ export class EventRecorder implements Recorder {
     const awaited = Array.from(this.#busy);
     this.#wake();
     // Other servers may be busy without an end.
-    while (this.#running && awaited.some((desk) => this.#busy.has(desk))) {
+    while (this.#running && awaited.some((queue) => this.#busy.has(queue))) {
       await Promise.race([this.#running, this.#round.promise]);
     }
   }
@@ -177,28 +178,28 @@ export class EventRecorder implements Recorder {
     this.#isStopped = true;
   }
 
-  #deskOf(serverId: string): Desk {
-    let desk = this.#desks.get(serverId);
-    if (!desk) {
+  #queueOf(serverId: string): ServerQueue {
+    let queue = this.#queues.get(serverId);
+    if (!queue) {
       const ledger = new ServerLedger(serverId, this.#parts.hash);
       const alerts = new AlertJudge(ledger, this.#parts.archive);
       const times = { usedAt: 0, comparedAt: 0, alertsAt: Number.POSITIVE_INFINITY };
-      desk = { ledger, alerts, inputs: [], ...times, isTimed: false };
-      this.#desks.set(serverId, desk);
+      queue = { ledger, alerts, inputs: [], ...times, isTimed: false };
+      this.#queues.set(serverId, queue);
     }
-    desk.usedAt = this.#parts.clock();
-    this.#busy.add(desk);
-    return desk;
+    queue.usedAt = this.#parts.clock();
+    this.#busy.add(queue);
+    return queue;
   }
 
   #countInputs(): number {
     let count = 0;
-    for (const desk of this.#busy) count += countReadings(desk);
+    for (const queue of this.#busy) count += countReadings(queue);
     return count;
   }
 
-  /** The archive lets us wait. The oldest reading or failure is judged without it, or dropped when that cannot be done. */
-  #makeRoom({ ledger, inputs }: Desk): void {
+  /** For when the archive is slow: the oldest reading or failure is judged without it, or dropped when that cannot be done. */
+  #makeRoom({ ledger, inputs }: ServerQueue): void {
     const place = inputs.findIndex(isOfReading);
     const [oldest] = place < 0 ? [] : inputs.splice(place, 1);
     if (!oldest || !isOfReading(oldest)) return;
@@ -233,33 +234,33 @@ export class EventRecorder implements Recorder {
   }
 
   /** Where nobody reads the server, nothing else would end the calls that only webhooks have told of. */
-  #timeCalls(desk: Desk): void {
-    if (desk.isTimed || !desk.ledger.hasUnshownCalls) return;
-    desk.isTimed = true;
+  #timeCalls(queue: ServerQueue): void {
+    if (queue.isTimed || !queue.ledger.hasUnshownCalls) return;
+    queue.isTimed = true;
     void this.#parts.sleep(UNSHOWN_CALL_MS + 1).then(() => {
-      desk.isTimed = false;
-      if (this.#isStopped || this.#desks.get(desk.ledger.serverId) !== desk) return;
-      desk.inputs.push({ passedAt: this.#parts.clock() });
-      this.#busy.add(desk);
+      queue.isTimed = false;
+      if (this.#isStopped || this.#queues.get(queue.ledger.serverId) !== queue) return;
+      queue.inputs.push({ passedAt: this.#parts.clock() });
+      this.#busy.add(queue);
       if (!this.#backoff) this.#wake();
     });
   }
 
   /** Where nobody reads the server, nothing else would tell that time has passed. */
-  #timeAlerts(desk: Desk): void {
+  #timeAlerts(queue: ServerQueue): void {
     const { clock, sleep } = this.#parts;
-    const { nextAt } = desk.alerts;
+    const { nextAt } = queue.alerts;
     const now = clock();
-    if (nextAt === null || desk.alertsAt <= nextAt) return;
+    if (nextAt === null || queue.alertsAt <= nextAt) return;
     const alertsAt = Math.min(nextAt, now + ALERT_SLEEP_MAX_MS);
-    if (desk.alertsAt <= alertsAt) return;
-    desk.alertsAt = alertsAt;
+    if (queue.alertsAt <= alertsAt) return;
+    queue.alertsAt = alertsAt;
     void sleep(Math.max(0, alertsAt - now)).then(() => {
-      if (desk.alertsAt === alertsAt) desk.alertsAt = Number.POSITIVE_INFINITY;
-      if (this.#isStopped || this.#desks.get(desk.ledger.serverId) !== desk) return;
-      if (clock() < (desk.alerts.nextAt ?? Number.POSITIVE_INFINITY)) return this.#timeAlerts(desk);
-      desk.alerts.noteTime();
-      this.#busy.add(desk);
+      if (queue.alertsAt === alertsAt) queue.alertsAt = Number.POSITIVE_INFINITY;
+      if (this.#isStopped || this.#queues.get(queue.ledger.serverId) !== queue) return;
+      if (clock() < (queue.alerts.nextAt ?? Number.POSITIVE_INFINITY)) return this.#timeAlerts(queue);
+      queue.alerts.noteTime();
+      this.#busy.add(queue);
       if (!this.#backoff) this.#wake();
     });
   }
@@ -276,7 +277,7 @@ export class EventRecorder implements Recorder {
   async #run(): Promise<void> {
     try {
       while (this.hasWaiting) {
-        const judged = await Promise.allSettled(Array.from(this.#busy, (desk) => this.#judgeInputs(desk)));
+        const judged = await Promise.allSettled(Array.from(this.#busy, (queue) => this.#judgeInputs(queue)));
         for (const result of judged) if (result.status === "rejected") throw result.reason;
         for (const { ledger } of this.#busy) this.#waitingHooks.settle(ledger.takeRecordedHooks());
         await this.#write();
@@ -308,36 +309,36 @@ export class EventRecorder implements Recorder {
   }
 
   #findDone(): void {
-    for (const desk of this.#busy) {
-      const { inputs, ledger, alerts } = desk;
+    for (const queue of this.#busy) {
+      const { inputs, ledger, alerts } = queue;
       const isDone = inputs.length === 0 && !ledger.hasDraft && ledger.waitingEvents === 0;
-      if (isDone && !alerts.isDue) this.#busy.delete(desk);
+      if (isDone && !alerts.isDue) this.#busy.delete(queue);
     }
   }
 
-  async #judgeInputs(desk: Desk): Promise<void> {
-    const { ledger, inputs } = desk;
-    if (inputs.length === 0 && !desk.alerts.isDue) return;
+  async #judgeInputs(queue: ServerQueue): Promise<void> {
+    const { ledger, inputs } = queue;
+    if (inputs.length === 0 && !queue.alerts.isDue) return;
     try {
-      await this.#load(desk);
+      await this.#load(queue);
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;
       // What is known of this server cannot be read. The other servers are recorded all the same.
       for (const input of inputs.splice(0)) this.#dropInput(ledger, input, error);
       return;
     }
-    await this.#prepareAlerts(desk);
+    await this.#prepareAlerts(queue);
     // Only as many as there are now: readings that come faster than the archive answers must not put off the writing for ever.
     let left = inputs.length;
     // An input stays until it is judged: when the archive is slow, it may be taken away meanwhile to make room.
     for (let input = inputs[0]; input && left > 0; input = inputs[0], left--) {
       try {
-        if ("reading" in input) await this.#judgeReading(desk, input.reading);
-        else if ("hook" in input) await this.#judgeHook(desk, input);
+        if ("reading" in input) await this.#judgeReading(queue, input.reading);
+        else if ("hook" in input) await this.#judgeHook(queue, input);
         else if ("passedAt" in input) ledger.judgeTime(input.passedAt);
         else {
           this.#judgeFailure(ledger, input.failure, input.at);
-          await this.#refresh(desk);
+          await this.#refresh(queue);
         }
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
@@ -345,31 +346,31 @@ export class EventRecorder implements Recorder {
       }
       if (inputs[0] === input) inputs.shift();
     }
-    this.#timeCalls(desk);
+    this.#timeCalls(queue);
   }
 
-  async #load(desk: Desk): Promise<void> {
-    const { ledger, alerts } = desk;
+  async #load(queue: ServerQueue): Promise<void> {
+    const { ledger, alerts } = queue;
     if (ledger.isLoaded) return;
     ledger.load(await this.#parts.archive.load(ledger.serverId));
     alerts.noteLoaded();
-    desk.comparedAt = this.#parts.clock();
+    queue.comparedAt = this.#parts.clock();
     this.#isDown = false;
   }
 
   /** While every reading fails nothing is recorded, so a change of the rules of alerts would not be noticed. */
-  async #refresh(desk: Desk): Promise<void> {
+  async #refresh(queue: ServerQueue): Promise<void> {
     const { archive, clock } = this.#parts;
-    const { ledger } = desk;
+    const { ledger } = queue;
     const now = clock();
-    if (ledger.hasDraft || Math.abs(now - desk.comparedAt) < REFRESH_MS) return;
+    if (ledger.hasDraft || Math.abs(now - queue.comparedAt) < REFRESH_MS) return;
     const known = await archive.load(ledger.serverId);
-    desk.comparedAt = now;
-    if (ledger.isOutdated(known)) this.#takeKnown(desk, known, now);
+    queue.comparedAt = now;
+    if (ledger.isOutdated(known)) this.#takeKnown(queue, known, now);
   }
 
   /** A bug there must keep no event from being recorded. */
-  async #prepareAlerts({ alerts }: Desk): Promise<void> {
+  async #prepareAlerts({ alerts }: ServerQueue): Promise<void> {
     try {
       await alerts.prepare();
     } catch (error) {
@@ -381,21 +382,21 @@ export class EventRecorder implements Recorder {
   async #judgeAlerts(): Promise<void> {
     const { clock, planOf } = this.#parts;
     const due = Array.from(this.#busy).filter(({ alerts }) => alerts.isDue);
-    const judged = due.map(async (desk) => {
-      const { alerts, ledger } = desk;
+    const judged = due.map(async (queue) => {
+      const { alerts, ledger } = queue;
       try {
         await alerts.judge(clock(), planOf(ledger.serverId).intervalMs);
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
         this.#logFault(error);
       }
-      this.#timeAlerts(desk);
+      this.#timeAlerts(queue);
     });
     for (const result of await Promise.allSettled(judged))
       if (result.status === "rejected") throw result.reason;
   }
 
-  async #judgeReading({ ledger, inputs }: Desk, reading: GameReading): Promise<void> {
+  async #judgeReading({ ledger, inputs }: ServerQueue, reading: GameReading): Promise<void> {
     const [input] = inputs;
     const { identified, unknown } = ledger.identify(reading);
     const recorded = await this.#findRecorded(ledger, unknown);
@@ -403,8 +404,8 @@ export class EventRecorder implements Recorder {
     if (inputs[0] === input) this.#finishJudging(ledger, identified, recorded, findCommandId);
   }
 
-  async #judgeHook(desk: Desk, input: HookInput): Promise<void> {
-    const { ledger } = desk;
+  async #judgeHook(queue: ServerQueue, input: HookInput): Promise<void> {
+    const { ledger } = queue;
     const identities = ledger.identifyHook(input.hook).events.flatMap(({ identity, end }) => [identity, end]);
     const recorded =
       identities.length === 0
@@ -469,35 +470,35 @@ export class EventRecorder implements Recorder {
   async #write(): Promise<void> {
     const { archive, clock } = this.#parts;
     const now = clock();
-    const desks = Array.from(this.#busy).filter(({ ledger }) => ledger.hasDraft);
-    const batch = desks.slice(0, BATCH_MAX).flatMap((desk) => {
-      const record = desk.ledger.startWriting(now);
-      return record ? [{ desk, record }] : [];
+    const queues = Array.from(this.#busy).filter(({ ledger }) => ledger.hasDraft);
+    const batch = queues.slice(0, BATCH_MAX).flatMap((queue) => {
+      const record = queue.ledger.startWriting(now);
+      return record ? [{ queue, record }] : [];
     });
     if (batch.length === 0) return;
     const outcomes = await archive.record(batch.map(({ record }) => record));
     this.#isDown = false;
-    for (const [place, { desk }] of batch.entries()) {
-      const { ledger } = desk;
+    for (const [place, { queue }] of batch.entries()) {
+      const { ledger } = queue;
       const outcome = outcomes[place];
       if (outcome && "version" in outcome) {
         ledger.finishWriting(outcome.version);
-        desk.alerts.noteRecorded(outcome.last);
+        queue.alerts.noteRecorded(outcome.last);
         this.onRecorded?.(ledger.serverId);
       } else {
-        await this.#rebase(desk, now);
+        await this.#rebase(queue, now);
       }
       this.#waitingHooks.settle(ledger.takeRecordedHooks());
     }
   }
 
-  async #rebase(desk: Desk, now: number): Promise<void> {
-    const known = await this.#parts.archive.load(desk.ledger.serverId);
+  async #rebase(queue: ServerQueue, now: number): Promise<void> {
+    const known = await this.#parts.archive.load(queue.ledger.serverId);
     this.#isDown = false;
-    this.#takeKnown(desk, known, now);
+    this.#takeKnown(queue, known, now);
   }
 
-  #takeKnown({ ledger, alerts, inputs }: Desk, known: KnownServer, now: number): void {
+  #takeKnown({ ledger, alerts, inputs }: ServerQueue, known: KnownServer, now: number): void {
     alerts.noteLoaded();
     // Back among the inputs, so that they are kept when the archive fails before they are judged.
     inputs.unshift(...ledger.rebase(known, now));
@@ -521,7 +522,7 @@ function isOfReading(input: LedgerInput): input is OfReading {
 }
 
 /** What waits of readings: webhooks have a limit of their own. */
-function countReadings({ inputs }: Desk): number {
+function countReadings({ inputs }: ServerQueue): number {
   return inputs.filter(isOfReading).length;
 }
 

@@ -1,14 +1,14 @@
-// Old events go in steps with rests between them, a failing archive is not logged over and over, and a drain ends it.
+// Old events go in steps with sleeps between them, a failing archive is not logged over and over, and a drain ends it.
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Retention } from "../../core/ports/archive.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { EventRetention, IDLE_REST_MS, STEP_REST_MS } from "./event-retention.ts";
+import { EventRetention, IDLE_SLEEP_MS, STEP_SLEEP_MS } from "./event-retention.ts";
 
-/** `answer` is asked at each step. The job stops by itself after `steps` rests. */
+/** `answer` is asked at each step. The job stops by itself after `steps` sleeps. */
 async function run(answer: (step: number) => Promise<boolean>, steps: number) {
   const asked: Retention[] = [];
-  const rests: number[] = [];
+  const sleeps: number[] = [];
   const logged: string[] = [];
   const log: Log = {
     debug() {},
@@ -28,8 +28,8 @@ async function run(answer: (step: number) => Promise<boolean>, steps: number) {
     clock: () => now,
     async sleep(ms) {
       now += ms;
-      rests.push(ms);
-      if (rests.length < steps) return;
+      sleeps.push(ms);
+      if (sleeps.length < steps) return;
       done.resolve();
       await new Promise(() => {});
     },
@@ -40,19 +40,19 @@ async function run(answer: (step: number) => Promise<boolean>, steps: number) {
   job.start();
   await done.promise;
   await job.stop();
-  return { asked, rests, logged };
+  return { asked, sleeps, logged };
 }
 
 describe("retention", () => {
-  test("rests a little while there is more to delete, and longer afterwards", async () => {
-    const { asked, rests } = await run(async (step) => step < 3, 4);
-    expect(rests).toEqual([STEP_REST_MS, STEP_REST_MS, IDLE_REST_MS, IDLE_REST_MS]);
+  test("sleeps a little while there is more to delete, and longer afterwards", async () => {
+    const { asked, sleeps } = await run(async (step) => step < 3, 4);
+    expect(sleeps).toEqual([STEP_SLEEP_MS, STEP_SLEEP_MS, IDLE_SLEEP_MS, IDLE_SLEEP_MS]);
     expect(asked[0]).toEqual({ now: 1_000_000, days: 30, eventsMax: 500 });
-    expect(asked[3]?.now).toBe(1_000_000 + 2 * STEP_REST_MS + IDLE_REST_MS);
+    expect(asked[3]?.now).toBe(1_000_000 + 2 * STEP_SLEEP_MS + IDLE_SLEEP_MS);
   });
 
   test("looks often enough that everything old is gone within a minute", () => {
-    expect(IDLE_REST_MS).toBeLessThanOrEqual(30_000);
+    expect(IDLE_SLEEP_MS).toBeLessThanOrEqual(30_000);
   });
 
   test("goes on after a fault, and logs faults once a minute at most", async () => {

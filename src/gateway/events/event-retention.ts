@@ -1,15 +1,15 @@
-// Deletes events that need not be kept any more, in small steps with rests between them, so that recording hardly waits.
+// Deletes events that need not be kept any more, in small steps with sleeps between them, so that recording hardly waits.
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Archive } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
-import { Rest } from "./rest.ts";
+import { InterruptibleSleep } from "./interruptible-sleep.ts";
 
 /** How long nothing is looked for after everything was deleted. Short of a minute, in which old events must be gone. */
-export const IDLE_REST_MS = 10_000;
-/** The rest after a step that left something to delete. */
-export const STEP_REST_MS = 5;
+export const IDLE_SLEEP_MS = 10_000;
+/** The sleep after a step that left something to delete. */
+export const STEP_SLEEP_MS = 5;
 const FAULT_LOG_MS = 60_000;
 
 export type EventRetentionParts = {
@@ -24,7 +24,7 @@ export type EventRetentionParts = {
 export class EventRetention {
   readonly #parts: EventRetentionParts;
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
-  readonly #rest = new Rest();
+  readonly #sleep = new InterruptibleSleep();
   #running: Promise<void> | undefined;
   #isStopped = false;
 
@@ -39,26 +39,26 @@ export class EventRetention {
   /** Resolves when the step that has begun is finished. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#rest.end();
+    this.#sleep.stop();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     while (!this.#isStopped) {
-      const restMs = await this.#step();
-      await this.#rest.take(this.#parts.sleep(restMs));
+      const sleepMs = await this.#step();
+      await this.#sleep.wait(this.#parts.sleep(sleepMs));
     }
   }
 
-  /** Returns how long to rest. */
+  /** Returns how long to sleep. */
   async #step(): Promise<number> {
     const { archive, clock, days, eventsMax } = this.#parts;
     try {
       const hasMore = await archive.prune({ now: clock(), days, eventsMax });
-      return hasMore ? STEP_REST_MS : IDLE_REST_MS;
+      return hasMore ? STEP_SLEEP_MS : IDLE_SLEEP_MS;
     } catch (error) {
       if (!this.#isStopped) this.#logFault(error);
-      return IDLE_REST_MS;
+      return IDLE_SLEEP_MS;
     }
   }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { IDLE_REST_MS, PlayerForgetting, STEP_REST_MS, WAIT_MS } from "./player-forgetting.ts";
+import { IDLE_SLEEP_MS, PlayerForgetting, STEP_SLEEP_MS, WAIT_MS } from "./player-forgetting.ts";
 
 const ACTOR = { fingerprint: "f", address: "127.0.0.1" };
 
@@ -39,8 +39,8 @@ function create({ step = async () => false, start = async () => {} }: Work = {},
     },
     clock: () => 1_000,
     async sleep(ms) {
-      if (ms === STEP_REST_MS || (ms === WAIT_MS && isLate)) return;
-      if (ms === IDLE_REST_MS) idle.resolve();
+      if (ms === STEP_SLEEP_MS || (ms === WAIT_MS && isLate)) return;
+      if (ms === IDLE_SLEEP_MS) idle.resolve();
       await new Promise(() => {});
     },
     log,

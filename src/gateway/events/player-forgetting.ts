@@ -8,14 +8,14 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
 import { createThrottle } from "../../core/throttle.ts";
+import { InterruptibleSleep } from "./interruptible-sleep.ts";
 import type { Recorder } from "./recorder.ts";
-import { Rest } from "./rest.ts";
 
 /** The longest that an operator waits; the rest is done in the background. */
 export const WAIT_MS = 5_000;
-export const STEP_REST_MS = 5;
+export const STEP_SLEEP_MS = 5;
 /** How often to look for what a stopped instance has left. */
-export const IDLE_REST_MS = 60_000;
+export const IDLE_SLEEP_MS = 60_000;
 const FAULT_LOG_MS = 60_000;
 const LAST_FORGOTTEN_AT = "last-player-forgotten-at";
 /** The target of audit entries. */
@@ -34,7 +34,7 @@ export type PlayerForgettingParts = {
 export class PlayerForgetting {
   readonly #parts: PlayerForgettingParts;
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
-  readonly #rest = new Rest();
+  readonly #sleep = new InterruptibleSleep();
   #running: Promise<void> | undefined;
   #isStopped = false;
 
@@ -50,7 +50,7 @@ export class PlayerForgetting {
   /** Resolves when the step that has begun is finished. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#rest.end();
+    this.#sleep.stop();
     await this.#running;
   }
 
@@ -70,14 +70,14 @@ export class PlayerForgetting {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       await this.#workOff();
-      await this.#rest.take(this.#parts.sleep(IDLE_REST_MS));
+      await this.#sleep.wait(this.#parts.sleep(IDLE_SLEEP_MS));
     }
   }
 
   async #workOff(): Promise<void> {
     const { archive, sleep } = this.#parts;
     try {
-      while (!this.#isStopped && (await archive?.continueForgetting())) await sleep(STEP_REST_MS);
+      while (!this.#isStopped && (await archive?.continueForgetting())) await sleep(STEP_SLEEP_MS);
     } catch (error) {
       if (!this.#isStopped) this.#logFault(error);
     }

@@ -170,13 +170,13 @@ export class ServerLedger {
     });
   }
 
-  /** `recorded`: the identities that the archive has. Returns false when the events would be more than `eventsMax`. */
+  /** `recorded`: the identities that the archive has. More events than `eventsMax` are given up, and a gap tells of them. */
   judge(
     identified: IdentifiedReading,
     recorded: ReadonlySet<string>,
     inputs: JudgeInputs,
     eventsMax: number,
-  ): boolean {
+  ): void {
     for (const identity of recorded) this.#shown.set(identity, this.#readings);
     this.#hasJudged = true;
     const before = this.#getMemory();
@@ -189,7 +189,7 @@ export class ServerLedger {
     const hasRoom = history.sessions.length === 0 || this.#waitingSessions < WAITING_SESSIONS_MAX;
     if (events.length > eventsMax || !hasRoom) {
       this.#lostSince ??= identified.reading.at;
-      return false;
+      return;
     }
     this.#lostSince = null;
     this.#noteShown(identified);
@@ -200,7 +200,6 @@ export class ServerLedger {
     const held = [{ reading: identified.reading }];
     const memory = countUnknownTime(before, judged.memory, inputs.intervalMs);
     this.#addToDraft({ memory, events, history, inputs: 1, held, hooks: [], stillShown });
-    return true;
   }
 
   identifyHook(hook: GameHook): IdentifiedHook {

@@ -34,7 +34,7 @@ export async function resumeUpstream(
   const { paused_until, pause_reason } = before;
   const details = { before: { paused_until, pause_reason }, after: { paused_until: null } };
   const note = { at: now, action: "upstream.resumed", actor, details };
-  // Before the pause ends: should this fail, no call was made that nobody answers for.
+  // The audit entry comes first: if it fails, the pause stays and no call is made.
   await settings.saveAudited(LIFTED_AT, String(now), TARGET, note);
   await relay.resume(now);
   return { ...relay.describeUpstream(now), resumed_at: now };
