@@ -152,6 +152,7 @@ class TestProcess {
         catchUpOn: async () => {},
         findRefusedKey: () => undefined,
         msUntilCommand: () => 0,
+        probe: () => undefined,
         markSending() {},
         applyDelivery() {},
       },

@@ -66,6 +66,7 @@ function setUp(learn: (outlook: { heldMs: number }) => void) {
       findRefusedKey: () => undefined,
       msUntilCommand: () => outlook.heldMs,
       catchUpOn: async () => {},
+      probe: () => undefined,
       markSending() {},
       applyDelivery() {},
     },

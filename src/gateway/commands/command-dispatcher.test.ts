@@ -51,6 +51,7 @@ function createStage(step: () => Promise<void>) {
       catchUpOn: async () => {},
       findRefusedKey: () => undefined,
       msUntilCommand: () => 0,
+      probe: () => undefined,
       markSending() {},
       applyDelivery() {},
     },

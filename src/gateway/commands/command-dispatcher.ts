@@ -41,6 +41,8 @@ export interface CommandOutlook {
   msUntilCommand(server: GameServer, now: number): number;
   /** Fetches what other instances know about the server. */
   catchUpOn(server: GameServer, now: number): Promise<void>;
+  /** Reads the server when the probe of its open breaker is due. Undefined when nothing is read. */
+  probe(server: GameServer, now: number): Promise<unknown> | undefined;
   markSending(server: GameServer, now: number): void;
   applyDelivery(server: GameServer, delivery: Delivery, now: number): void;
 }
@@ -155,13 +157,9 @@ export class CommandDispatcher {
         waitMs = await this.#step(serverId, worker);
         worker.bugs = 0;
       } catch (error) {
-        if (error instanceof StoreUnavailable) {
-          this.#logStoreFault(error);
-          waitMs = STORE_RETRY_MS;
-        } else {
-          this.#logBug(error, serverId);
-          waitMs = Math.min(BUG_BACKOFF_MS * 2 ** worker.bugs++, BUG_BACKOFF_MAX_MS);
-        }
+        this.#logFault(error, serverId);
+        const isBug = !(error instanceof StoreUnavailable);
+        waitMs = isBug ? Math.min(BUG_BACKOFF_MS * 2 ** worker.bugs++, BUG_BACKOFF_MAX_MS) : STORE_RETRY_MS;
       }
       if (waitMs !== undefined) await this.#pause(worker, waitMs);
       else if (!worker.isNotified) break;
@@ -194,6 +192,8 @@ export class CommandDispatcher {
     // Another instance has just added the server, and this instance has not loaded it yet.
     if (!server) return STORE_RETRY_MS;
     await outlook.catchUpOn(server, now);
+    // Not by a command: one that fails may be lost.
+    void outlook.probe(server, now)?.catch((error) => this.#logFault(error, serverId));
     const refusedKey = outlook.findRefusedKey(server, now);
     const heldMs = refusedKey ? 0 : this.#msUntilSend(server, now);
     if (heldMs > 0) return await this.#msUntilHeadExpires(serverId, now, heldMs);
@@ -298,6 +298,11 @@ export class CommandDispatcher {
         await this.#pause(worker, STORE_RETRY_MS);
       }
     }
+  }
+
+  #logFault(error: unknown, serverId: string): void {
+    if (error instanceof StoreUnavailable) this.#logStoreFault(error);
+    else this.#logBug(error, serverId);
   }
 
   #logStoreFault(error: StoreUnavailable): void {

@@ -108,7 +108,8 @@ export class Relay {
     const { longestWaitMs } = this;
     const others = share && new OtherInstances({ ...state, share, globalKey, reader, longestWaitMs });
     this.listeners = listeners;
-    this.outlook = new UpstreamOutlook(statuses, keeper, others, settings.isSimulator);
+    const probe = (server: GameServer, at: number) => this.#probe(server, at);
+    this.outlook = new UpstreamOutlook(statuses, keeper, others, settings.isSimulator, probe);
     this.#meter = meter;
     this.#isSimulator = settings.isSimulator;
     this.#statuses = statuses;
@@ -297,6 +298,13 @@ export class Relay {
     });
     status.pending = pending;
     return pending;
+  }
+
+  #probe(server: GameServer, now: number): Promise<unknown> | undefined {
+    const { obstacle, isCallable } = this.describeForWatch(server, now);
+    if (obstacle?.kind !== "breaker" || !isCallable) return undefined;
+    const reading = this.watch(server, now);
+    return typeof reading === "number" ? undefined : reading;
   }
 
   #findObstacle(server: GameServer, status: ServerStatus, now: number): WatchObstacle | undefined {

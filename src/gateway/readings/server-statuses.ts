@@ -84,7 +84,7 @@ export class ServerStatuses {
     const { remembered } = status;
     if (remembered && isYounger(remembered.at, remembered.forMs, now)) return remembered.failure;
     // While the breaker is open, and while its probe is under way, the last failure is the answer.
-    const isProbing = (status.pending !== undefined && !isOwnRead) || status.isSendingCommand;
+    const isProbing = status.pending !== undefined && !isOwnRead;
     const isWaiting = isOpen(status.breaker) && (isProbing || !isCallDue(status.breaker, now));
     return isWaiting ? status.breakerFailure : undefined;
   }

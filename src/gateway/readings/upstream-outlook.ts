@@ -8,7 +8,7 @@ import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { OtherInstances } from "./other-instances.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 
-/** While a read is the probe of an open breaker, commands check again after this time. */
+/** While the probe of an open breaker is under way, commands check again after this time. */
 const PROBE_RECHECK_MS = 250;
 /** How often the commands of a parked server check whether its key was set for the upstream in use. */
 const PARKED_RECHECK_MS = 5_000;
@@ -18,13 +18,17 @@ export class UpstreamOutlook implements CommandOutlook {
   readonly #keeper: BudgetKeeper;
   readonly #others: OtherInstances | undefined;
   readonly #isSimulator: boolean;
+  /** Reads the server when the probe of its open breaker is due. */
+  readonly probe: CommandOutlook["probe"];
 
   constructor(
     statuses: ServerStatuses,
     keeper: BudgetKeeper,
     others: OtherInstances | undefined,
     isSimulator: boolean,
+    probe: CommandOutlook["probe"],
   ) {
+    this.probe = probe;
     this.#isSimulator = isSimulator;
     this.#statuses = statuses;
     this.#keeper = keeper;
@@ -40,11 +44,9 @@ export class UpstreamOutlook implements CommandOutlook {
     if (isParked(server, this.#isSimulator)) return PARKED_RECHECK_MS;
     const pauseMs = this.#keeper.msPaused(now);
     if (pauseMs > 0) return pauseMs;
-    const { breaker, pending } = this.#statuses.of(server, now);
+    const { breaker } = this.#statuses.of(server, now);
     if (!isOpen(breaker)) return 0;
-    // A command may be the probe, unless a read in flight is.
-    if (isCallDue(breaker, now)) return pending ? PROBE_RECHECK_MS : 0;
-    return breaker.openUntil - now;
+    return isCallDue(breaker, now) ? PROBE_RECHECK_MS : breaker.openUntil - now;
   }
 
   async catchUpOn(server: GameServer, now: number): Promise<void> {
