@@ -2,7 +2,7 @@
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import type { Archive } from "../core/ports/archive.ts";
-import type { Clock } from "../core/ports/clock.ts";
+import { type Clock, TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
@@ -27,8 +27,6 @@ import type { Closers } from "./closers.ts";
 
 /** The lease of a claimed command is this much longer than the timeout of a call to the game API. */
 const COMMAND_LEASE_EXTRA_MS = 5_000;
-/** The longest delay of a timer. Settings may be larger; they then mean "as long as possible". */
-export const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** Opened before the store, because closing needs the log. */
 export type Basics = {
@@ -81,6 +79,7 @@ export async function openResources(
   closers: Closers,
   ownClock: Clock | undefined,
 ): Promise<Resources> {
+  // A setting may be larger than any timer; it then means "as long as possible".
   const upstreamTimeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
   const sealer = new Sealer(secret);
   const shared =

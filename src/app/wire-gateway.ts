@@ -1,7 +1,7 @@
 // Wires the gateway: reading servers, sending commands, counting the usage of keys.
 import type { Config } from "../config.ts";
 import type { Archive } from "../core/ports/archive.ts";
-import type { Clock } from "../core/ports/clock.ts";
+import { type Clock, TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { LimitStore } from "../core/ports/limits.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Post } from "../core/ports/post.ts";
@@ -27,7 +27,7 @@ import { ServerMaps } from "../gateway/maps/server-maps.ts";
 import { Relay } from "../gateway/readings/relay.ts";
 import { RelayMeter } from "../gateway/readings/relay-meter.ts";
 import { Watcher } from "../gateway/readings/watcher.ts";
-import { type Basics, type Resources, TIMER_MAX_MS } from "./open-resources.ts";
+import type { Basics, Resources } from "./open-resources.ts";
 import { type Webhooks, wireWebhooks } from "./wire-webhooks.ts";
 
 const BURST_QUIET_MS = 100;

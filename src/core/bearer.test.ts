@@ -56,6 +56,8 @@ describe("a malformed token, 5008", () => {
     ["one instead of the blank", "Bearer\u00a0gth_x"],
     ["one before the scheme", "\u00a0Bearer gth_x"],
     ["nothing but one", "Bearer \u00a0"],
+    ["a Bearer after characters beyond ASCII", "Basic \u00e9, Bearer a"],
+    ["a Bearer after a long header", `Basic ${"x".repeat(AUTHORIZATION_LENGTH_MAX)}, Bearer a`],
   ])("%s", (_, header) => {
     expect(kindOf(header)).toBe("malformed");
   });

@@ -14,6 +14,8 @@ const SECOND_VALUE = /^\s*,|,\s*[A-Za-z][A-Za-z0-9-]*\s+[^\s=]|,\s*bearer\s*(?:,
 
 /** No valid header is longer. Longer ones are not parsed, so that they cost no time. */
 export const AUTHORIZATION_LENGTH_MAX = 512;
+/** Whether one of the values is a Bearer's. */
+const ANY_BEARER = /(?:^|,)\s*bearer(?![a-z0-9-])/i;
 /** Other characters may look like blanks, or be removed by trim(). */
 const VISIBLE_ASCII = /^[\t\x20-\x7e]*$/;
 /** Also matches a string without its end, so that no part of one is searched twice: that would take quadratic time. */
@@ -21,8 +23,8 @@ const QUOTED_STRING = /"(?:[^"\\]|\\.)*("?)/g;
 
 export function parseBearer(header: string | null): Bearer {
   if (header === null) return MISSING;
-  if (header.length > AUTHORIZATION_LENGTH_MAX) return /^bearer[\s,]/i.test(header) ? MALFORMED : MISSING;
-  if (!VISIBLE_ASCII.test(header)) return /^\s*bearer/i.test(header) ? MALFORMED : MISSING;
+  if (header.length > AUTHORIZATION_LENGTH_MAX || !VISIBLE_ASCII.test(header))
+    return ANY_BEARER.test(header) ? MALFORMED : MISSING;
   const value = header.trim();
   if (SECOND_VALUE.test(value.replace(QUOTED_STRING, blankQuoted))) return MALFORMED;
   if (!/^bearer(?:[\s,]|$)/i.test(value)) return MISSING;

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { inspectArchive, readSealedWebhooks } from "../archive/sqlite/inspect-archive.ts";
 import type { Config } from "../config.ts";
+import { TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
 import { deriveNoticesToken } from "../core/token.ts";
 import { DEMO_SERVER_KEY } from "../demo.ts";
@@ -30,9 +31,6 @@ import { judgeStore } from "./check-store.ts";
 import { inspectTlsFiles, judgeTls } from "./check-tls.ts";
 import { judgeWebhooks } from "./check-webhooks.ts";
 import { type Finding, fail, skip } from "./finding.ts";
-
-/** Longer timers would fire at once. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
 
 export type CheckOptions = {
   /** The caller's folder, where .env is. */

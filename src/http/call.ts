@@ -97,7 +97,8 @@ export class Call {
   /** Keeps the socket from being cut as idle while the caller waits for us, for this long at most. */
   extendIdleTimeout(ms: number): void {
     const seconds = Math.max(Math.ceil(ms / 1000), IDLE_SECONDS);
-    this.connection.timeout(this.request, Math.min(seconds, IDLE_SECONDS_MAX));
+    // Whoever waits longer than the runtime can count has a deadline of its own.
+    this.connection.timeout(this.request, seconds > IDLE_SECONDS_MAX ? 0 : seconds);
   }
 
   /** Keeps the socket however long it is idle: a stream has deadlines of its own. */

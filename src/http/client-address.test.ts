@@ -42,6 +42,8 @@ describe("behind trusted proxies", () => {
     ["what the client itself wrote to the left", "1.1.1.1, 198.51.100.1, 10.0.0.2", "198.51.100.1"],
     ["a client that pretends to be a trusted proxy", "10.9.9.9, 198.51.100.1", "198.51.100.1"],
     ["no blanks", "1.1.1.1,198.51.100.1,10.0.0.2", "198.51.100.1"],
+    ["an empty element at the end", "198.51.100.1, ", "198.51.100.1"],
+    ["an empty element between others", "198.51.100.1,, 10.0.0.2", "198.51.100.1"],
     ["a v4-mapped client", "::ffff:198.51.100.1", "198.51.100.1"],
     ["a v4-mapped proxy", "198.51.100.1, ::ffff:10.0.0.2", "198.51.100.1"],
     ["an IPv6 client and an IPv6 proxy", "2001:DB8::99, 2001:db8:0::1", "2001:db8::99"],
@@ -53,6 +55,7 @@ describe("behind trusted proxies", () => {
   test.each([
     ["no header", undefined],
     ["an empty header", ""],
+    ["nothing but commas", ", ,"],
     ["no address in the header", "unknown"],
   ])("with %s the client is the peer", (_, forwardedFor) => {
     expect(findAddress(callFrom("10.0.0.1", forwardedFor))).toBe("10.0.0.1");

@@ -11,12 +11,15 @@ export function findClientAddress(call: Call, trusted: AddressList): string {
   // From the right, one by one: what is left of the client was written by the client and may be very long.
   for (let end = hops.length; end >= 0; ) {
     const comma = end === 0 ? -1 : hops.lastIndexOf(",", end - 1);
-    const address = parseAddress(withoutPort(hops.slice(comma + 1, end)));
+    const hop = hops.slice(comma + 1, end);
+    end = comma;
+    // An empty element of a list says nothing.
+    if (hop.trim() === "") continue;
+    const address = parseAddress(withoutPort(hop));
     // A trusted proxy writes only addresses, so neither this entry nor those left of it can be believed.
     if (address === undefined) break;
     client = address;
     if (!trusted.has(address)) break;
-    end = comma;
   }
   return client;
 }

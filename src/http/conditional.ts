@@ -1,8 +1,8 @@
 // Evaluates If-None-Match and Accept-Encoding.
 
 /** Longer headers are not parsed, so that they cost no time: they count as absent. No client in use sends so much. */
-export const ACCEPT_ENCODING_LENGTH_MAX = 256;
-export const IF_NONE_MATCH_LENGTH_MAX = 2_048;
+export const ACCEPT_ENCODING_LENGTH_MAX = 1_024;
+export const IF_NONE_MATCH_LENGTH_MAX = 8_192;
 
 /** If-None-Match compares weakly: W/"x" and "x" are the same. */
 export function isMatchingEtag(header: string | null, etag: string): boolean {

@@ -1,6 +1,7 @@
 // A reading thread that cannot be started, dies or is replaced: the gateway goes on, and nothing is mixed up.
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { ArchiveUnavailable } from "../core/errors.ts";
+import { TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { ReadingThread } from "./reading-thread.ts";
@@ -38,8 +39,12 @@ beforeEach(() => {
   startFault = undefined;
   logged = [];
   sent = Promise.resolve([]);
+  thread = openThread(5_000);
+});
+
+function openThread(timeoutMs: number): ReadingThread {
   const write = (_fields: object, message: string) => void logged.push(message);
-  thread = new ReadingThread({
+  const opened = new ReadingThread({
     startThread() {
       if (startFault) throw startFault;
       const worker = new FakeWorker();
@@ -47,7 +52,7 @@ beforeEach(() => {
       return worker as unknown as Worker;
     },
     settings: {
-      upstream: { baseUrl: "http://localhost", globalKey: undefined, timeoutMs: 5_000, keepsUnknown: false },
+      upstream: { baseUrl: "http://localhost", globalKey: undefined, timeoutMs, keepsUnknown: false },
       archive: { path: "archive.db" },
       secret: "secret",
     },
@@ -55,8 +60,9 @@ beforeEach(() => {
     log: { debug: write, info: write, warn: write, error: write },
     commands: { listSent: () => sent },
   });
-  thread.planOf = () => ({ isWatched: true, intervalMs: 5_000 });
-});
+  opened.planOf = () => ({ isWatched: true, intervalMs: 5_000 });
+  return opened;
+}
 
 afterEach(async () => {
   const closing = thread.archive.close();
@@ -85,6 +91,16 @@ test("a thread that cannot be started fails calls, throws at nobody, and leaves 
   expect(timers).not.toHaveBeenCalled();
   timers.mockRestore();
   expect(logged).toEqual(["the reading thread failed"]);
+});
+
+test("the largest timeout is waited for, not taken for none", async () => {
+  const timers = spyOn(globalThis, "setTimeout");
+  thread = openThread(TIMER_MAX_MS);
+  const reading = thread.readServer("key-Town");
+  expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([TIMER_MAX_MS]);
+  timers.mockRestore();
+  startedWorker(0).die();
+  expect(await reading).toMatchObject({ failure: { code: 0 } });
 });
 
 test("a command is lost when the thread dies with it", async () => {

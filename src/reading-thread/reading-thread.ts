@@ -6,6 +6,7 @@ import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { Archive } from "../core/ports/archive.ts";
 import type { Clock } from "../core/ports/clock.ts";
+import { TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { CommandQueue } from "../core/ports/commands.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Delivery, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports/upstream.ts";
@@ -157,7 +158,7 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   get #callMs(): number {
-    return this.#parts.settings.upstream.timeoutMs + EXTRA_MS;
+    return Math.min(this.#parts.settings.upstream.timeoutMs + EXTRA_MS, TIMER_MAX_MS);
   }
 
   #getPlan(serverId: string): WatchPlan {

@@ -18,6 +18,7 @@ import { ELEMENTS_MAX, hasOversizedPart } from "./value-limits.ts";
 /** Each of the three maps is optional while fitting, so that one bad map does not empty the others. */
 const LooseStaff = Type.Partial(SectionSchemas.Staff);
 const KNOWN_FIELDS = { ...ServerBase.properties, ...SectionSchemas };
+const KNOWN_NAMES = Object.keys(KNOWN_FIELDS);
 const NO_STAFF = { Admins: {}, Mods: {}, Helpers: {} };
 
 export type ParsedInfo = { readonly parts: ServerParts; readonly content: ServerContent };
@@ -48,9 +49,16 @@ export class ServerInfoParser {
     }
   }
 
+  /** Fields that are dropped may have any size. */
+  #isTooLarge(value: unknown): boolean {
+    if (this.#keepsUnknown || !isJsonObject(value)) return hasOversizedPart(value);
+    return KNOWN_NAMES.some((name) => hasOversizedPart(value[name]));
+  }
+
   #parse(text: string): ParsedInfo | undefined {
     // A short text cannot have too many elements.
-    const body = parseExactJson(text, text.length > ELEMENTS_MAX ? hasOversizedPart : undefined);
+    const isTooLarge = (value: unknown) => this.#isTooLarge(value);
+    const body = parseExactJson(text, text.length > ELEMENTS_MAX ? isTooLarge : undefined);
     if (!isJsonObject(body)) return undefined;
     const report: FitReport = { misfits: 0 };
     const base = this.#fitBase(body, report);

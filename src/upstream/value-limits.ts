@@ -8,20 +8,24 @@ export const ELEMENTS_MAX = 10_000;
 /** How deep lists and maps are counted: the answer, its sections, their elements, and the lists in those. */
 const COUNTED_DEPTH = 4;
 
+const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPENING_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
 const OPENING_BRACE = 0x7b;
 
 /**
- * Whether the JSON text may have more than VALUES_MAX values. Counts commas and opening brackets, also those inside of texts:
- * no real answer comes near the limit.
+ * Whether the JSON text may have more than VALUES_MAX values: counts the commas and opening brackets outside of texts.
  */
 export function hasTooManyValues(text: string): boolean {
   if (text.length <= VALUES_MAX) return false;
   let count = 0;
+  let isInText = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code === COMMA || code === OPENING_BRACKET || code === OPENING_BRACE) count++;
+    if (code === QUOTE) isInText = !isInText;
+    else if (code === BACKSLASH) i++;
+    else if (!isInText && (code === COMMA || code === OPENING_BRACKET || code === OPENING_BRACE)) count++;
   }
   return count > VALUES_MAX;
 }

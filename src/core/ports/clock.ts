@@ -2,3 +2,6 @@
 
 /** Returns epoch milliseconds. */
 export type Clock = () => number;
+
+/** The longest delay of a timer: a longer one would fire at once. */
+export const TIMER_MAX_MS = 2 ** 31 - 1;
