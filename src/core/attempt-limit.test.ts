@@ -1,7 +1,7 @@
 // Wrong master keys from one address: ten in a minute are allowed, and nobody is refused for longer than a minute.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ATTEMPTS_PER_WINDOW, ATTEMPTS_WINDOW_MS, type Attempts, judgeAttempt } from "./attempt-limit.ts";
+import { type Attempts, judgeAttempt, WRONG_SECRETS } from "./attempt-limit.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -9,7 +9,7 @@ const NOW = 1_800_000_000_000;
 function attemptAt(times: readonly number[]): number[] {
   let attempts: Attempts = [];
   return times.map((time) => {
-    const verdict = judgeAttempt(attempts, time);
+    const verdict = judgeAttempt(attempts, time, WRONG_SECRETS);
     attempts = verdict.attempts;
     return verdict.allowedFrom - time;
   });
@@ -29,8 +29,8 @@ describe("wrong attempts from one address", () => {
   test("refused attempts are not counted, so the time given for the next attempt holds", () => {
     const allowed = new Array(10).fill(NOW);
     const flood = Array.from({ length: 500 }, (_, i) => NOW + i);
-    expect(attemptAt([...allowed, ...flood, NOW + ATTEMPTS_WINDOW_MS - 1]).at(-1)).toBe(1);
-    expect(attemptAt([...allowed, ...flood, NOW + ATTEMPTS_WINDOW_MS]).at(-1)).toBe(0);
+    expect(attemptAt([...allowed, ...flood, NOW + WRONG_SECRETS.windowMs - 1]).at(-1)).toBe(1);
+    expect(attemptAt([...allowed, ...flood, NOW + WRONG_SECRETS.windowMs]).at(-1)).toBe(0);
   });
 
   test("when the clock is set back, counting starts over", () => {
@@ -46,11 +46,11 @@ describe("wrong attempts from one address", () => {
           let attempts: Attempts = [];
           for (const step of steps) {
             now += step;
-            const verdict = judgeAttempt(attempts, now);
+            const verdict = judgeAttempt(attempts, now, WRONG_SECRETS);
             attempts = verdict.attempts;
             expect(verdict.allowedFrom).toBeGreaterThanOrEqual(now);
-            expect(verdict.allowedFrom).toBeLessThanOrEqual(now + ATTEMPTS_WINDOW_MS);
-            expect(attempts.length).toBeLessThanOrEqual(ATTEMPTS_PER_WINDOW);
+            expect(verdict.allowedFrom).toBeLessThanOrEqual(now + WRONG_SECRETS.windowMs);
+            expect(attempts.length).toBeLessThanOrEqual(WRONG_SECRETS.max);
           }
         },
       ),

@@ -1,20 +1,17 @@
 // The limit of attempts: so many in any window of time are allowed, further ones are refused. Of wrong secrets, ten a minute
 // from one address.
 
-export const ATTEMPTS_PER_WINDOW = 10;
-export const ATTEMPTS_WINDOW_MS = 60_000;
-
 /** The times of the allowed attempts, oldest first; at most as many as the rule allows. */
 export type Attempts = readonly number[];
 
 export type AttemptRule = { readonly max: number; readonly windowMs: number };
-export const WRONG_SECRETS: AttemptRule = { max: ATTEMPTS_PER_WINDOW, windowMs: ATTEMPTS_WINDOW_MS };
+export const WRONG_SECRETS: AttemptRule = { max: 10, windowMs: 60_000 };
 
 /** Judges one attempt. It is refused when `allowedFrom`, the time of the next allowed attempt, is after `now`. */
 export function judgeAttempt(
   attempts: Attempts,
   now: number,
-  { max, windowMs }: AttemptRule = WRONG_SECRETS,
+  { max, windowMs }: AttemptRule,
 ): { attempts: Attempts; allowedFrom: number } {
   // Times in the future are from before the clock was set back.
   const recent = attempts.filter((at) => at <= now && now - at < windowMs);

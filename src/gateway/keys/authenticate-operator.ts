@@ -1,10 +1,10 @@
 // Authenticates the operator: compares a bearer token with the master key, or with the metrics token, in constant time, and
 // limits how many wrong keys an address may try.
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type Attempts, judgeAttempt } from "../../core/attempt-limit.ts";
+import { AttemptCounter } from "../../core/attempt-counter.ts";
+import { WRONG_SECRETS } from "../../core/attempt-limit.ts";
 import { parseBearer } from "../../core/bearer.ts";
 import { ERRORS, type ErrorRow, type Refusal, refuse } from "../../core/errors.ts";
-import { secondsUntil } from "../../core/rate-limit.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
 import { MISSING_TOKEN } from "./authenticate.ts";
 
@@ -35,9 +35,9 @@ export class OperatorCheck {
   }
 }
 
-/** Counts wrong secrets of one kind by address. When there are too many addresses, the one that was added first is dropped. */
+/** Counts wrong secrets of one kind by address. */
 export class GuessLimit {
-  readonly #guesses = new Map<string, Attempts>();
+  readonly #guesses = new AttemptCounter(WRONG_SECRETS, GUESSING_ADDRESSES_MAX);
   readonly #wrong: ErrorRow;
 
   /** `wrong` is the error of a wrong secret. */
@@ -53,16 +53,15 @@ export class GuessLimit {
   judge(refusal: Refusal, address: string, now: number): Refusal {
     // A request without a secret is not a guess.
     if (refusal.refused !== this.#wrong) return refusal;
-    const { attempts, allowedFrom } = judgeAttempt(this.#guesses.get(address) ?? [], now);
-    const [oldest] = this.#guesses.keys();
-    if (this.#guesses.size >= GUESSING_ADDRESSES_MAX && oldest !== undefined) this.#guesses.delete(oldest);
-    if (attempts.length === 1) this.#guesses.delete(address);
-    this.#guesses.set(address, attempts);
-    if (allowedFrom <= now) return refusal;
-    const seconds = secondsUntil(allowedFrom, now);
-    const fields: ErrorFields["tooManyAttempts"] = { retry_after: seconds };
-    return refuse(ERRORS.tooManyAttempts, fields, { "Retry-After": String(seconds) });
+    const seconds = this.#guesses.count(address, now);
+    return seconds === undefined ? refusal : refuseAttempt(seconds);
   }
+}
+
+/** Refuses an attempt because there were too many. The next one is allowed after so many seconds. */
+export function refuseAttempt(seconds: number): Refusal {
+  const fields: ErrorFields["tooManyAttempts"] = { retry_after: seconds };
+  return refuse(ERRORS.tooManyAttempts, fields, { "Retry-After": String(seconds) });
 }
 
 /** Identifies a master key in the audit log. Too short to find the key from it. */

@@ -1,11 +1,11 @@
 // Signs devices in and out, and gives them session tokens. Only API keys can be remembered, never the master key.
 import { type ApiKey, findForbidden } from "../../core/api-key.ts";
-import { type AttemptRule, type Attempts, judgeAttempt } from "../../core/attempt-limit.ts";
+import { AttemptCounter } from "../../core/attempt-counter.ts";
+import type { AttemptRule } from "../../core/attempt-limit.ts";
 import { ERRORS, type Refusal, refuse, StoreUnavailable } from "../../core/errors.ts";
 import type { Actor, AuditNote } from "../../core/ports/audit.ts";
 import type { DeviceDraft, SignedInDevice } from "../../core/ports/devices.ts";
 import type { Store } from "../../core/ports/store.ts";
-import { secondsUntil } from "../../core/rate-limit.ts";
 import { NOT_FOUND } from "../../core/refuse-field.ts";
 import { NO_SECTIONS } from "../../core/sections.ts";
 import {
@@ -17,8 +17,8 @@ import {
   type RandomBytes,
   randomBase62,
 } from "../../core/token.ts";
-import type { ErrorFields } from "../../core/wire/error.ts";
 import { INVALID_TOKEN } from "./authenticate.ts";
+import { refuseAttempt } from "./authenticate-operator.ts";
 import { SESSION_TOKEN_MS, type SessionTokens } from "./session-tokens.ts";
 
 export const REMEMBERED_MS = 30 * 86_400_000;
@@ -52,8 +52,8 @@ export type DeviceSessionsParts = {
 
 export class DeviceSessions {
   readonly #parts: DeviceSessionsParts;
-  /** The times at which devices of each key were signed in. */
-  readonly #signIns = new Map<string, Attempts>();
+  /** The devices that each key has signed in. */
+  readonly #signIns = new AttemptCounter(NEW_DEVICES, SIGNING_IN_KEYS_MAX);
 
   constructor(parts: DeviceSessionsParts) {
     this.#parts = parts;
@@ -172,14 +172,8 @@ export class DeviceSessions {
   }
 
   #judgeSignIn(keyId: string, now: number): Refusal | undefined {
-    const { attempts, allowedFrom } = judgeAttempt(this.#signIns.get(keyId) ?? [], now, NEW_DEVICES);
-    const [oldest] = this.#signIns.keys();
-    if (this.#signIns.size >= SIGNING_IN_KEYS_MAX && oldest !== undefined) this.#signIns.delete(oldest);
-    this.#signIns.set(keyId, attempts);
-    if (allowedFrom <= now) return undefined;
-    const seconds = secondsUntil(allowedFrom, now);
-    const fields: ErrorFields["tooManyAttempts"] = { retry_after: seconds };
-    return refuse(ERRORS.tooManyAttempts, fields, { "Retry-After": String(seconds) });
+    const seconds = this.#signIns.count(keyId, now);
+    return seconds === undefined ? undefined : refuseAttempt(seconds);
   }
 
   /** Never beyond the end of the key, nor that of an old token in its grace period. */

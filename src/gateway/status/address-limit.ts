@@ -1,16 +1,15 @@
 // How often an address may ask for public statuses. It has nothing to do with the limits of API keys.
 import { networkOf } from "../../core/address.ts";
-import { type AttemptRule, type Attempts, judgeAttempt } from "../../core/attempt-limit.ts";
+import { AttemptCounter } from "../../core/attempt-counter.ts";
+import type { AttemptRule } from "../../core/attempt-limit.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
-import { secondsUntil } from "../../core/rate-limit.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
 
-export const STATUS_REQUESTS: AttemptRule = { max: 60, windowMs: 60_000 };
-/** Beyond this many, the address that was added first is dropped. */
+const STATUS_REQUESTS: AttemptRule = { max: 60, windowMs: 60_000 };
 export const ASKING_ADDRESSES_MAX = 10_000;
 
 export class AddressLimit {
-  readonly #requests = new Map<string, Attempts>();
+  readonly #requests = new AttemptCounter(STATUS_REQUESTS, ASKING_ADDRESSES_MAX);
 
   get size(): number {
     return this.#requests.size;
@@ -18,16 +17,8 @@ export class AddressLimit {
 
   /** Undefined when the address may ask. Refused requests are not counted. */
   judge(address: string, now: number): Refusal | undefined {
-    const network = networkOf(address);
-    const known = this.#requests.get(network);
-    const { attempts, allowedFrom } = judgeAttempt(known ?? [], now, STATUS_REQUESTS);
-    if (!known && this.#requests.size >= ASKING_ADDRESSES_MAX) {
-      const [first] = this.#requests.keys();
-      if (first !== undefined) this.#requests.delete(first);
-    }
-    this.#requests.set(network, attempts);
-    if (allowedFrom <= now) return undefined;
-    const seconds = secondsUntil(allowedFrom, now);
+    const seconds = this.#requests.count(networkOf(address), now);
+    if (seconds === undefined) return undefined;
     const fields: ErrorFields["addressLimited"] = { retry_after: seconds };
     return refuse(ERRORS.addressLimited, fields, { "Retry-After": String(seconds) });
   }
