@@ -5,7 +5,7 @@ import {
   type AttemptVerdict,
   FAILING_MAX_MS,
   isUnknownMessage,
-  judgeAttempt,
+  judgeDelivery,
   type ProgressChange,
   parseRetryAfter,
   RETRY_AFTER_MAX_MS,
@@ -33,7 +33,7 @@ type Answer = Partial<AttemptOutcome> & {
 
 function judge(answer: Answer, before: Partial<ProgressChange> = {}): AttemptVerdict {
   const { format = "standard", status = null, headers = {}, body = "", now = NOW, random = 0 } = answer;
-  return judgeAttempt({
+  return judgeDelivery({
     format,
     before: { ...FRESH, ...before },
     outcome: { status, headers, body },

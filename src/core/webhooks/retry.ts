@@ -51,7 +51,7 @@ export type Attempt = {
   readonly random: number;
 };
 
-export function judgeAttempt(attempt: Attempt): AttemptVerdict {
+export function judgeDelivery(attempt: Attempt): AttemptVerdict {
   const { format, before, outcome, now } = attempt;
   const { status } = outcome;
   if (status !== null && status >= 200 && status <= 299) return judgeSuccess(attempt);

@@ -17,7 +17,7 @@ import {
 import {
   type AttemptVerdict,
   isUnknownMessage,
-  judgeAttempt,
+  judgeDelivery,
   type ProgressChange,
 } from "../../core/webhooks/retry.ts";
 import type { Delivery, StatusMessage, Webhook } from "../../core/webhooks/webhook.ts";
@@ -229,7 +229,7 @@ export class DeliveryTurns {
   #judge(webhook: Webhook, { outcome }: SentRequest, now: number): AttemptVerdict {
     const { scheduleMs, random } = this.#parts;
     const before = toProgress(webhook);
-    return judgeAttempt({ format: webhook.format, before, outcome, scheduleMs, now, random: random() });
+    return judgeDelivery({ format: webhook.format, before, outcome, scheduleMs, now, random: random() });
   }
 
   async #settle(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { parseWebhookUrl } from "../../../core/webhooks/address.ts";
 import { judgeLoss } from "../../../core/webhooks/discord/status-message.ts";
-import { FAILING_MAX_MS, judgeAttempt } from "../../../core/webhooks/retry.ts";
+import { FAILING_MAX_MS, judgeDelivery } from "../../../core/webhooks/retry.ts";
 import type { WebhookFormat } from "../../../core/webhooks/webhook.ts";
 import { NewWebhook } from "../../../core/wire/webhook.ts";
 import { findAddressProblem, findDisabledReason, findErrorName, judgeWebhook } from "./webhook-state.ts";
@@ -44,7 +44,7 @@ describe("a webhook", () => {
 });
 
 function findReason(format: WebhookFormat, status: number, body: string, firstFailureAt = NOW) {
-  const { progress } = judgeAttempt({
+  const { progress } = judgeDelivery({
     format,
     before: {
       lastSuccessAt: null,
