@@ -9,6 +9,9 @@ export const OFFLINE_INTERVAL_MS = 30_000;
 /** While callers wait for the budget, the watcher checks again after this time. */
 const CALLERS_RECHECK_MS = 100;
 
+/** Whether a server is watched, and at which interval now. */
+export type WatchPlan = { readonly isWatched: boolean; readonly intervalMs: number };
+
 export type WatchedCounts = {
   /** Servers that may be called for and are not offline. */
   readonly online: number;

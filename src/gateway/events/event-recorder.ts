@@ -17,6 +17,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
+import type { WatchPlan } from "../../core/watch-plan.ts";
 import { MapLearner } from "../maps/map-learner.ts";
 import { AlertJudge } from "./alert-judge.ts";
 import type { HookOutcome, KeptReading, Recorder } from "./recorder.ts";
@@ -38,9 +39,6 @@ const IDLE_MS = 600_000;
 const REFRESH_MS = 60_000;
 /** Sleeps at most this long at once, so that a change of the clock is noticed. */
 const ALERT_SLEEP_MAX_MS = 60_000;
-
-/** How a server is watched. */
-export type WatchPlan = { readonly isWatched: boolean; readonly intervalMs: number };
 
 export type EventRecorderParts = {
   readonly archive: Archive;

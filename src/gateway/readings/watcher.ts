@@ -9,11 +9,17 @@ import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { OFFLINE } from "../../core/upstream-codes.ts";
-import { findDueAt, intervalOf, listDue, planInterval, type WatchCandidate } from "../../core/watch-plan.ts";
+import {
+  findDueAt,
+  intervalOf,
+  listDue,
+  planInterval,
+  type WatchCandidate,
+  type WatchPlan,
+} from "../../core/watch-plan.ts";
 import { WATCH_REASONS } from "../../core/watch-reasons.ts";
 import type { WatchingResource } from "../../core/wire/server.ts";
 import type { Pause } from "../commands/command-dispatcher.ts";
-import type { WatchPlan } from "../events/event-recorder.ts";
 import type { Relay, WatchFacts, WatchObstacle } from "./relay.ts";
 
 /** The longest time between two looks at which servers are due. */
