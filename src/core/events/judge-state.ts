@@ -1,4 +1,5 @@
 // Whether a server is online, offline or unreachable, and the events of a change.
+import type { WatchPlan } from "../watch-plan.ts";
 import type { ServerStateData } from "../wire/event-data.ts";
 import type { ServerMemory, ServerState } from "./memory.ts";
 import type { NewEvent } from "./new-event.ts";
@@ -45,18 +46,13 @@ export function toStateEvent(
   };
 }
 
-export type FailedReading = {
-  readonly at: number;
-  readonly failure: Failure;
-  readonly isWatched: boolean;
-  /** The interval at which the server is watched now. */
-  readonly intervalMs: number;
-};
+/** Why a server could not be read, when, and how it is watched. */
+export type JudgedFailure = WatchPlan & { readonly failure: Failure; readonly at: number };
 
 /** Called for each failed reading, and from time to time while readings fail. */
 export function judgeFailure(
   memory: ServerMemory,
-  { at, failure, isWatched, intervalMs }: FailedReading,
+  { at, failure, isWatched, intervalMs }: JudgedFailure,
 ): { readonly events: readonly NewEvent[]; readonly memory: ServerMemory } {
   // A time ahead was noted before the clock was set back.
   const failingSince = Math.min(memory.failingSince ?? at, at);

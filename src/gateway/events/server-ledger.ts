@@ -9,7 +9,7 @@ import type { GameHook } from "../../core/events/game-hook.ts";
 import { hasUnshownCalls, judgeUnshownCalls } from "../../core/events/judge-calls.ts";
 import { judgeHook } from "../../core/events/judge-hook.ts";
 import { type JudgeContext, judgeReading } from "../../core/events/judge-reading.ts";
-import { type FailedReading, judgeFailure } from "../../core/events/judge-state.ts";
+import { type Failure, type JudgedFailure, judgeFailure } from "../../core/events/judge-state.ts";
 import { LOG_LISTS, type ServerMemory } from "../../core/events/memory.ts";
 import { writeChangedParts } from "../../core/events/memory-text.ts";
 import { type NewEvent, toGapEvent } from "../../core/events/new-event.ts";
@@ -48,7 +48,7 @@ export type HookInput = { readonly hook: GameHook };
 /** A reading to judge, or why there was none; a webhook; or only that time has passed. */
 export type LedgerInput =
   | { readonly reading: GameReading }
-  | { readonly failure: FailedReading["failure"]; readonly at: number }
+  | { readonly failure: Failure; readonly at: number }
   | HookInput
   | { readonly passedAt: number };
 
@@ -253,7 +253,7 @@ export class ServerLedger {
     this.#lostSince ??= at;
   }
 
-  judgeFailure(failed: FailedReading): void {
+  judgeFailure(failed: JudgedFailure): void {
     const before = this.#getMemory();
     const { events, memory } = judgeFailure(before, failed);
     if (memory === before) return;
