@@ -2,7 +2,7 @@
 // when the one that watches is killed, and nobody watches without Redis. A webhook of the game that comes to both counts once.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
-import { HOLD_EVERY_MS } from "../../src/gateway/readings/watcher.ts";
+import { HOLD_EVERY_MS } from "../../src/gateway/instances/lease-holder.ts";
 import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { startRedis } from "../redis-server.ts";

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
 import { writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
-import { HOLD_EVERY_MS } from "../../src/gateway/webhooks/deliverer.ts";
+import { HOLD_EVERY_MS } from "../../src/gateway/instances/lease-holder.ts";
 import { Sealer } from "../../src/store/sealer.ts";
 import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
 import { addEvents, kills } from "../archive/ledger-samples.ts";

@@ -22,7 +22,8 @@ import type { Log } from "../../core/ports/log.ts";
 import { WATCH_REASONS } from "../../core/watch-reasons.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { recordReadings } from "../events/record-readings.ts";
-import { HOLD_EVERY_MS, Watcher, type WatcherParts } from "./watcher.ts";
+import { HOLD_EVERY_MS } from "../instances/lease-holder.ts";
+import { Watcher, type WatcherParts } from "./watcher.ts";
 
 const INTERVAL_MS = 5_000;
 const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -20,12 +20,11 @@ import {
 import { WATCH_REASONS } from "../../core/watch-reasons.ts";
 import type { WatchingResource } from "../../core/wire/server.ts";
 import type { Pause } from "../commands/command-dispatcher.ts";
+import { HOLD_EVERY_MS, LeaseHolder } from "../instances/lease-holder.ts";
 import type { Relay, WatchFacts, WatchObstacle } from "./relay.ts";
 
 /** The longest time between two looks at which servers are due. */
 const STEP_MAX_MS = 100;
-/** How often the lease is renewed, or asked for. */
-export const HOLD_EVERY_MS = 1_000;
 /** While a server cannot be read, the recorder is told so at least this often. */
 const TELL_FAILURES_MS = 2_000;
 /** The most calls of the watcher in flight. More wait for the next look. */
@@ -69,6 +68,7 @@ type Watched = WatchCandidate & { readonly server: GameServer; readonly facts: W
 
 export class Watcher {
   readonly #parts: WatcherParts;
+  readonly #lease: LeaseHolder;
   readonly #stopping = new AbortController();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   /** When the first call for each watched server is due, so that not all are called at once after a start. */
@@ -78,13 +78,14 @@ export class Watcher {
   #callsInFlight = 0;
   /** The watcher's own calls since the start. "Offline" is a reading. */
   readonly calls = { reading: 0, failure: 0 };
-  #hasLease = false;
-  #heldAt = Number.NEGATIVE_INFINITY;
   #toldAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
 
   constructor(parts: WatcherParts) {
     this.#parts = parts;
+    this.#lease = new LeaseHolder(parts.lease, {
+      onWon: () => parts.log.info({}, "this instance watches the game servers now"),
+    });
     this.#intervalMs = parts.intervalMs;
   }
 
@@ -96,9 +97,7 @@ export class Watcher {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
-    if (!this.#hasLease) return;
-    this.#hasLease = false;
-    await this.#parts.lease?.release().catch((error) => this.#logFault(error));
+    await this.#lease.release().catch((error) => this.#logFault(error));
   }
 
   /** Whether the server is watched, and how often. For the recorder, which judges silences by it. */
@@ -127,7 +126,7 @@ export class Watcher {
 
   report(now: number): WatchReport {
     const { servers, offReason } = this.#parts;
-    const found = offReason === undefined && this.#mayWatch ? Array.from(servers.all()) : [];
+    const found = offReason === undefined && this.#lease.isHeld ? Array.from(servers.all()) : [];
     const agesMs = found.flatMap((server) => {
       const { obstacle, lastReadAt } = this.#factsOf(server);
       if (!server.isWatched || obstacle?.kind === "parked") return [];
@@ -160,31 +159,16 @@ export class Watcher {
   /** One look at all servers. Returns how long to wait until the next. */
   async #step(): Promise<number> {
     const { clock, intervalMs } = this.#parts;
-    await this.#keepLease(clock());
+    await this.#lease.keep(clock());
     const now = clock();
     const watched = this.#listWatched(now);
-    if (!this.#mayWatch) return HOLD_EVERY_MS;
+    if (!this.#lease.isHeld) return HOLD_EVERY_MS;
     if (Math.abs(now - this.#toldAt) >= TELL_FAILURES_MS) {
       this.#toldAt = now;
       this.#tellFailures(watched, now);
     }
     const waitMs = await this.#readDue(watched, now);
     return Math.max(1, Math.min(waitMs, intervalMs / 2));
-  }
-
-  get #mayWatch(): boolean {
-    return this.#parts.lease === undefined || this.#hasLease;
-  }
-
-  async #keepLease(now: number): Promise<void> {
-    const { lease, log } = this.#parts;
-    if (!lease || Math.abs(now - this.#heldAt) < HOLD_EVERY_MS) return;
-    this.#heldAt = now;
-    const hadLease = this.#hasLease;
-    // Without the shared store nobody watches: several instances would call for the same servers.
-    this.#hasLease = false;
-    this.#hasLease = await lease.hold();
-    if (this.#hasLease && !hadLease) log.info({}, "this instance watches the game servers now");
   }
 
   /** The watched servers, with the interval in force planned for them. */

@@ -17,7 +17,8 @@ import type { Webhook } from "../../core/webhooks/webhook.ts";
 import { Sealer } from "../../store/sealer.ts";
 import { createWebhookSealer } from "../../store/webhook-sealer.ts";
 import { EventBell } from "../events/event-bell.ts";
-import { Deliverer, GATHER_MS, HOLD_EVERY_MS, REFRESH_MS } from "./deliverer.ts";
+import { HOLD_EVERY_MS } from "../instances/lease-holder.ts";
+import { Deliverer, GATHER_MS, REFRESH_MS } from "./deliverer.ts";
 import { PLACE_LAG_MAX, STATUS_LOOK_MS } from "./delivery-turns.ts";
 import { WebhookSender } from "./webhook-sender.ts";
 

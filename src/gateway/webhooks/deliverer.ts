@@ -9,13 +9,12 @@ import { chooseTurns } from "../../core/webhooks/turns.ts";
 import type { Webhook } from "../../core/webhooks/webhook.ts";
 import type { Pause } from "../commands/command-dispatcher.ts";
 import type { EventBell, Waiter } from "../events/event-bell.ts";
+import { HOLD_EVERY_MS, LeaseHolder } from "../instances/lease-holder.ts";
 import type { NameServers } from "../servers/name-servers.ts";
 import { DeliveryTurns, type DeliveryTurnsParts, type OnDisabled } from "./delivery-turns.ts";
 import { KnownWebhook } from "./known-webhook.ts";
 import { WebhookMeter } from "./webhook-meter.ts";
 
-/** How often the lease is renewed, or asked for. */
-export const HOLD_EVERY_MS = 1_000;
 /** How often the list of webhooks is read, for changes that were made on other instances. */
 export const REFRESH_MS = 5_000;
 /** The same on an instance that does not deliver: only its notices need the list. */
@@ -58,6 +57,7 @@ export class Deliverer {
   /** Called before a webhook is disabled because of its receiver. When it rejects, it is called again. */
   onDisabled: OnDisabled = async () => {};
   readonly #parts: DelivererParts;
+  readonly #lease: LeaseHolder;
   readonly #turns: DeliveryTurns;
   readonly #known = new Map<string, KnownWebhook>();
   /** One for each server with a webhook that reads its ledger. */
@@ -69,11 +69,9 @@ export class Deliverer {
   #running: Promise<void> | undefined;
   #isStopping = false;
   #stopped: Promise<void> | undefined;
-  #hasLease = false;
-  #heldAt = Number.NEGATIVE_INFINITY;
   #refreshAt = 0;
   #isRefreshing = false;
-  /** Increased when the lease was lost, so that a list that was asked for before is not used. */
+  /** Increased when the lease was won, so that a list that was asked for before is not used. */
   #tenure = 0;
   #turnNumber = 0;
   #discordPausedUntil = 0;
@@ -82,6 +80,10 @@ export class Deliverer {
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
+    this.#lease = new LeaseHolder(parts.lease, {
+      onWon: () => this.#takeOver(),
+      onLost: () => this.#unfollowAll(),
+    });
     this.#turns = new DeliveryTurns({
       ...parts,
       meter: this.meter,
@@ -92,7 +94,7 @@ export class Deliverer {
       stop: this.#stopRequests.signal,
       mayGoOn: (known) => {
         if (this.#isStopping || known.isStale) return false;
-        return this.#mayDeliver && this.#dueAt(known) <= parts.clock();
+        return this.#lease.isHeld && this.#dueAt(known) <= parts.clock();
       },
     });
   }
@@ -122,7 +124,7 @@ export class Deliverer {
   }
 
   async #stop(withinMs: number): Promise<void> {
-    const { pause, lease } = this.#parts;
+    const { pause } = this.#parts;
     this.#isStopping = true;
     this.#wakeUp();
     await this.#running;
@@ -132,13 +134,11 @@ export class Deliverer {
     this.#stopRequests.abort();
     if (this.#underWay.size > 0) await Promise.race([finished, pause(LAST_NOTES_MS, done.signal)]);
     this.#unfollowAll();
-    if (!this.#hasLease) return;
-    this.#hasLease = false;
-    await lease?.release().catch((error) => this.#logFault(error, "giving up the lease"));
+    await this.#lease.release().catch((error) => this.#logFault(error, "giving up the lease"));
   }
 
   report(): WebhookReport {
-    const known = this.#mayDeliver ? [...this.#known.values()] : [];
+    const known = this.#lease.isHeld ? [...this.#known.values()] : [];
     const enabled = known.filter(({ webhook }) => webhook.isEnabled);
     const failing = enabled.filter(({ isFailing }) => isFailing).length;
     return {
@@ -179,37 +179,20 @@ export class Deliverer {
   /** Gives turns to those who may send now. Returns how long to wait until the next step. */
   async #step(): Promise<number> {
     const { clock, lease } = this.#parts;
-    await this.#keepLease(clock());
+    await this.#lease.keep(clock());
     const now = clock();
     // The second part: a clock that was set back must not stop it.
     if (now >= this.#refreshAt || this.#refreshAt - now > REFRESH_IDLE_MS) void this.#refresh(now);
     const leaseMs = lease ? HOLD_EVERY_MS : REFRESH_MS;
-    if (!this.#mayDeliver) return leaseMs;
+    if (!this.#lease.isHeld) return leaseMs;
     const dueAt = this.#giveTurns(now);
     // The end of a refresh wakes this loop.
     const refreshMs = this.#isRefreshing ? REFRESH_MS : this.#refreshAt - now;
     return Math.max(1, Math.min(leaseMs, dueAt - now, refreshMs));
   }
 
-  get #mayDeliver(): boolean {
-    return this.#parts.lease === undefined || this.#hasLease;
-  }
-
-  async #keepLease(now: number): Promise<void> {
-    const { lease, log } = this.#parts;
-    if (!lease || Math.abs(now - this.#heldAt) < HOLD_EVERY_MS) return;
-    this.#heldAt = now;
-    const hadLease = this.#hasLease;
-    // Without the shared store nobody delivers: several instances would send the same events.
-    let hasLease = false;
-    try {
-      hasLease = await lease.hold();
-    } finally {
-      this.#hasLease = hasLease;
-      if (hadLease && !hasLease) this.#unfollowAll();
-    }
-    if (!this.#hasLease || hadLease) return;
-    log.info({}, "this instance delivers to webhooks now");
+  #takeOver(): void {
+    this.#parts.log.info({}, "this instance delivers to webhooks now");
     // What another instance has noted meanwhile must be known before anything is sent.
     this.#tenure++;
     this.#forgetAll();
@@ -282,7 +265,7 @@ export class Deliverer {
   async #refresh(now: number): Promise<void> {
     if (this.#isRefreshing) return;
     this.#isRefreshing = true;
-    this.#refreshAt = now + (this.#mayDeliver ? REFRESH_MS : REFRESH_IDLE_MS);
+    this.#refreshAt = now + (this.#lease.isHeld ? REFRESH_MS : REFRESH_IDLE_MS);
     const tenure = this.#tenure;
     const revisions = new Map(Array.from(this.#known.values(), (known) => [known.webhookId, known.revision]));
     try {
@@ -317,7 +300,7 @@ export class Deliverer {
   /** Waits for new events of every server that has a webhook. */
   #follow(): void {
     const servers = new Set<string>();
-    if (this.#mayDeliver) {
+    if (this.#lease.isHeld) {
       for (const { webhook, hasPlace } of this.#known.values()) {
         if (hasPlace && webhook.isEnabled) servers.add(webhook.serverId);
       }
