@@ -254,7 +254,7 @@ export class Deliverer {
     }
   }
 
-  /** Nobody's turn is of use while the archive is away. Many turns that fail together count once. */
+  /** While the archive is away, no turn can succeed; failures at the same time count once. */
   #backOff(now: number): void {
     if (now < this.#archiveNotBefore) return;
     this.#archiveNotBefore = now + this.#archiveBackoffMs;
