@@ -11,7 +11,7 @@ import { Mutex } from "./mutex.ts";
 import { PlayerHandlers } from "./player-handlers.ts";
 import { ServerHandlers, type ServerHandlersParts } from "./server-handlers.ts";
 import { UpstreamHandlers, type UpstreamHandlersParts } from "./upstream-handlers.ts";
-import { WebhookHandlers, type WebhookHandlersParts } from "./webhooks.ts";
+import { WebhookHandlers, type WebhookHandlersParts } from "./webhook-handlers.ts";
 
 export type AdminParts = Omit<
   ServerHandlersParts &
