@@ -1,8 +1,8 @@
 // Answers with a JSON text that is made for one reader and may be large: compressed when that is asked for and saves something.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { GZIP_MIN_BYTES } from "../gateway/body.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import { GZIP_MIN_BYTES } from "../gateway/readings/snapshot.ts";
 import { answerRefusal, respond } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { TOO_MUCH_UNSENT, toPayload, wantsGzip } from "./read-server.ts";

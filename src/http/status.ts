@@ -2,7 +2,7 @@
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import { STATUS_SLUG_SHAPE } from "../core/game-server.ts";
 import { NOT_FOUND } from "../core/refuse-field.ts";
-import { Body } from "../gateway/readings/snapshot.ts";
+import { Body } from "../gateway/body.ts";
 import type { AddressLimit } from "../gateway/status/address-limit.ts";
 import type { PublicStatuses, StatusFacts } from "../gateway/status/public-statuses.ts";
 import { answerRefusal } from "./answers.ts";

@@ -3,7 +3,7 @@ import type { MapCorners, MapImage } from "../../core/map-image.ts";
 import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
 import type { MapArchive } from "../../core/ports/map-archive.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
-import { Body } from "../readings/snapshot.ts";
+import { Body } from "../body.ts";
 import { describeMap } from "./describe-map.ts";
 
 const FRESH_MS = 30_000;

@@ -1,7 +1,8 @@
 // The bodies of the façade's reads, made once for each snapshot and kept with their ETags and compressed forms.
 import { type V1Resource, writeEmptySection, writeSection, writeV1 } from "../../core/facade/v1-shapes.ts";
 import { SECTIONS, type SectionSet } from "../../core/sections.ts";
-import { BODIES_MAX, Body, type Snapshot } from "../../gateway/readings/snapshot.ts";
+import { Body } from "../../gateway/body.ts";
+import { BODIES_MAX, type Snapshot } from "../../gateway/readings/snapshot.ts";
 
 const known = new WeakMap<Snapshot, FacadeBodies>();
 
