@@ -31,6 +31,12 @@ export function answerRefusal(call: Call, refusal: Refusal, report: LimitReport 
   return response;
 }
 
+/** For a request that was counted before: an answer about the token itself never has the headers of the limit. */
+export function answerLateRefusal(call: Call, refusal: Refusal, report: LimitReport | null): Response {
+  const isAboutToken = refusal.refused.status === ERRORS.invalidToken.status;
+  return answerRefusal(call, refusal, isAboutToken ? null : report);
+}
+
 export function answerJson(value: unknown, status = 200, report: LimitReport | null = null): Response {
   return respond(JSON.stringify(value), status, report);
 }

@@ -8,7 +8,7 @@ import type { Call } from "./call.ts";
 import { isMatchingEtag } from "./conditional.ts";
 import { answerNotice } from "./notice-page.ts";
 import { CACHE_FOR_EVER, PAGE_HEADERS, REVALIDATE } from "./page-headers.ts";
-import { wantsGzip } from "./read-server.ts";
+import { wantsGzip } from "./send-body.ts";
 
 export const INDEX_NAME = "index.html";
 export const MANIFEST_NAME = "manifest.json";

@@ -9,13 +9,12 @@ import { NOT_FOUND } from "../core/refuse-field.ts";
 import { ALL_SECTIONS, type SectionSet } from "../core/sections.ts";
 import type { EventReader, Patience } from "../gateway/events/event-reader.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import { answerRefusal } from "./answers.ts";
+import { answerLateRefusal, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, READING_EVENTS } from "./caller-steps.ts";
 import { isBackward, type ParsedEventQuery, parseEventQuery } from "./event-query.ts";
 import { answerPacked } from "./packed-answer.ts";
 import { pathIdOf, queryOf } from "./parse-request.ts";
-import { isUncounted } from "./read-server.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 /** What the archive may take beyond the wait itself: a look before it and one after it. */
@@ -85,8 +84,7 @@ export class EventHandlers {
     if (isRefusal(parsed)) return answerRefusal(call, parsed, report);
     const page = await this.#read(call, events, parsed, reader);
     const sections = await reader.recheck();
-    if (typeof sections === "object")
-      return answerRefusal(call, sections, isUncounted(sections) ? null : report);
+    if (typeof sections === "object") return answerLateRefusal(call, sections, report);
     if (isRefusal(page)) return answerRefusal(call, page, report);
     if (sections === reader.sections) return this.#answerPage(call, parsed, page, reader);
     // The key's rights changed while it waited.

@@ -9,7 +9,7 @@ import { ALL_SECTIONS, type SectionSet, toSectionSet } from "../core/sections.ts
 import type { PageOf } from "../core/wire/page.ts";
 import type { HistoryPage, HistoryReader, Question } from "../gateway/history/history-reader.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import { answerRefusal } from "./answers.ts";
+import { answerLateRefusal, answerRefusal } from "./answers.ts";
 import type { Call } from "./call.ts";
 import {
   type Caller,
@@ -30,7 +30,6 @@ import {
 } from "./history-query.ts";
 import { answerPacked } from "./packed-answer.ts";
 import { pathIdOf, queryOf } from "./parse-request.ts";
-import { isUncounted } from "./read-server.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 /** What the archive may take: each of its queries has a deadline of its own, and one question has a few. */
@@ -110,8 +109,7 @@ export class HistoryHandlers {
     if (!history) return answerRefusal(call, NOT_CONFIGURED, report);
     let body = await this.#read(question, call, history, serverId, reader.sections);
     const sections = await reader.recheck();
-    if (typeof sections === "object")
-      return answerRefusal(call, sections, isUncounted(sections) ? null : report);
+    if (typeof sections === "object") return answerLateRefusal(call, sections, report);
     // The key's rights changed meanwhile.
     if (sections !== reader.sections) body = await this.#read(question, call, history, serverId, sections);
     if (isRefusal(body)) return answerRefusal(call, body, report);

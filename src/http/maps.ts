@@ -18,13 +18,13 @@ import type { LimitReport } from "../gateway/keys/admit.ts";
 import { describeMapImage } from "../gateway/maps/describe-map.ts";
 import type { ServerMaps } from "../gateway/maps/server-maps.ts";
 import { answerDone } from "./admin/answer-operator.ts";
-import { answerJson, answerRefusal, respond } from "./answers.ts";
+import { answerJson, answerLateRefusal, answerRefusal, respond } from "./answers.ts";
 import { type BodyLimits, readBody } from "./body-bytes.ts";
 import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, READING_MAP } from "./caller-steps.ts";
 import { isMatchingEtag } from "./conditional.ts";
 import { findOnly, pathIdOf, queryOf } from "./parse-request.ts";
-import { isUncounted, TOO_MUCH_UNSENT, toPayload, wantsGzip } from "./read-server.ts";
+import { findGzipped, TOO_MUCH_UNSENT, toPayload } from "./send-body.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
@@ -145,26 +145,23 @@ export class MapHandlers {
     const payload = await read(maps, reader);
     // The key may have changed while the archive was read.
     const refusal = await reader.recheck();
-    if (refusal) return answerRefusal(call, refusal, isUncounted(refusal) ? null : report);
+    if (refusal) return answerLateRefusal(call, refusal, report);
     if (isRefusal(payload)) return answerRefusal(call, payload, report);
     return this.#send(call, payload, reader);
   }
 
   async #readMap(call: Call, maps: ServerMaps, { serverId }: Reader): Promise<Payload> {
     const body = await maps.read(serverId, call.now);
-    const isPacked = body.isCompressible && wantsGzip(call.request.headers.get("accept-encoding") ?? "");
-    const packed = isPacked ? body.gzipped : null;
+    const gzipped = findGzipped(call.request.headers, body);
     const headers = new Headers({ Vary: "Accept-Encoding" });
-    if (packed) headers.set("Content-Encoding", "gzip");
-    return { bytes: packed ?? body.bytes, etag: body.etag, headers };
+    if (gzipped) headers.set("Content-Encoding", "gzip");
+    return { bytes: gzipped ?? body.bytes, etag: body.etag, headers };
   }
 
   #send(call: Call, { bytes, etag, headers }: Payload, { keyId, report }: Reader): Response {
     const isKnown = isMatchingEtag(call.request.headers.get("if-none-match"), etag);
-    const payload = isKnown ? null : toPayload(call, bytes);
-    const isSent = call.request.method !== "HEAD" && payload instanceof Blob;
-    if (isSent && !this.#parts.unsent.add(call, keyId, payload))
-      return answerRefusal(call, TOO_MUCH_UNSENT, report);
+    const payload = isKnown ? null : toPayload(call, bytes, keyId, this.#parts.unsent);
+    if (payload === undefined) return answerRefusal(call, TOO_MUCH_UNSENT, report);
     const response = respond(payload, isKnown ? 304 : 200, report);
     for (const [name, value] of headers) {
       if (!isKnown || name !== "content-encoding") response.headers.set(name, value);

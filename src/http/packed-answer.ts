@@ -5,7 +5,7 @@ import { GZIP_MIN_BYTES } from "../gateway/body.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import { answerRefusal, respond } from "./answers.ts";
 import type { Call } from "./call.ts";
-import { TOO_MUCH_UNSENT, toPayload, wantsGzip } from "./read-server.ts";
+import { TOO_MUCH_UNSENT, toPayload, wantsGzip } from "./send-body.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 const gzipLater = promisify(gzip);
@@ -22,9 +22,8 @@ export async function answerPacked(
 ): Promise<Response> {
   const bytes = encoder.encode(json);
   const packed = await pack(call, bytes);
-  const payload = toPayload(call, packed ?? bytes);
-  const isSent = call.request.method !== "HEAD" && payload instanceof Blob;
-  if (isSent && !unsent.add(call, keyId ?? "", payload)) return answerRefusal(call, TOO_MUCH_UNSENT, report);
+  const payload = toPayload(call, packed ?? bytes, keyId ?? "", unsent);
+  if (!payload) return answerRefusal(call, TOO_MUCH_UNSENT, report);
   const response = respond(payload, 200, report);
   response.headers.set("Vary", "Accept-Encoding");
   if (packed) response.headers.set("Content-Encoding", "gzip");

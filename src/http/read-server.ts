@@ -1,9 +1,8 @@
 // GET /v2/game/server, with and without the community segment: answers with the state of the caller's server.
 import type { Grant } from "../core/api-key.ts";
-import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
+import { isRefusal } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
-import { memoize } from "../core/memoize.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import { LIMIT_BUCKET } from "../core/rate-limit.ts";
 import { ALL_SECTIONS, type SectionSet } from "../core/sections.ts";
@@ -12,12 +11,12 @@ import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
 import type { Reading } from "../gateway/readings/server-status.ts";
 import type { Snapshot } from "../gateway/readings/snapshot.ts";
-import { answerRefusal, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
+import { answerLateRefusal, answerRefusal, LIMIT_TEXT, toResetSeconds } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, type Purpose, READING_SERVER } from "./caller-steps.ts";
-import { ACCEPT_ENCODING_LENGTH_MAX, acceptsGzip, isMatchingEtag } from "./conditional.ts";
+import { isMatchingEtag } from "./conditional.ts";
 import { NO_SNIFFING } from "./page-headers.ts";
-import { shareBody } from "./share-body.ts";
+import { findGzipped, TOO_MUCH_UNSENT, toPayload } from "./send-body.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 type Outcome = Awaited<ReturnType<Relay["read"]>>;
@@ -40,16 +39,6 @@ const SERVER_INFO: ReadingView = {
   purpose: READING_SERVER,
   bodyOf: (call, snapshot) => snapshot.body(call.target.sections),
 };
-
-/** Up to this size the runtime sends the headers and body of an asynchronous answer together. */
-const SENT_TOGETHER_BYTES_MAX = 15_000;
-/** Up to this size a streamed body fits into the socket's buffer. The runtime must know the length of a larger one. */
-const STREAMED_BYTES_MAX = 32_768;
-/** Readers that stop reading are cut after 10 seconds or a little more. */
-export const TOO_MUCH_UNSENT = refuse(ERRORS.unavailable, { retry_after: 5 }, { "Retry-After": "5" });
-
-/** Cached, because clients send the same few values again and again. */
-export const wantsGzip = memoize(acceptsGzip, 200, ACCEPT_ENCODING_LENGTH_MAX);
 
 export class ReadServerHandler {
   readonly #relay: Pick<Relay, "read" | "longestWaitMs">;
@@ -95,7 +84,7 @@ export class ReadServerHandler {
     const now = this.#clock();
     // The operator may have revoked or narrowed the key while the request waited.
     const key = await this.#callerSteps.recheck(call, view.purpose, now);
-    if (isRefusal(key)) return answerRefusal(call, key, isUncounted(key) ? null : report);
+    if (isRefusal(key)) return answerLateRefusal(call, key, report);
     return this.#answerOutcome(call, outcome, { key, report }, now, view);
   }
 
@@ -118,7 +107,7 @@ export class ReadServerHandler {
   ): Response {
     if (isRefusal(outcome)) return answerRefusal(call, outcome, report);
     const body = view.bodyOf(call, outcome.snapshot, key.grant.sections);
-    const { headers: requested, method } = call.request;
+    const { headers: requested } = call.request;
     if (isMatchingEtag(requested.get("if-none-match"), body.etag)) {
       return completeReading(
         new Response(null, { status: 304, headers: headersOf(body) }),
@@ -127,21 +116,13 @@ export class ReadServerHandler {
         now,
       );
     }
-    const isPacked = body.isCompressible && wantsGzip(requested.get("accept-encoding") ?? "");
-    const packed = isPacked ? body.gzipped : null;
-    const payload = toPayload(call, packed ?? body.bytes);
-    const isSent = method !== "HEAD" && payload instanceof Blob;
-    if (isSent && !this.#unsent.add(call, key.keyId, payload))
-      return answerRefusal(call, TOO_MUCH_UNSENT, report);
+    const gzipped = findGzipped(requested, body);
+    const payload = toPayload(call, gzipped ?? body.bytes, key.keyId, this.#unsent);
+    if (!payload) return answerRefusal(call, TOO_MUCH_UNSENT, report);
     const response = new Response(payload, { headers: headersOf(body) });
-    if (packed) response.headers.set("Content-Encoding", "gzip");
+    if (gzipped) response.headers.set("Content-Encoding", "gzip");
     return completeReading(response, outcome, report, now);
   }
-}
-
-/** An answer about the token itself never has the headers of the limit. */
-export function isUncounted({ refused }: Refusal): boolean {
-  return refused.status === ERRORS.invalidToken.status;
 }
 
 /** Adds the headers that depend on the time and the caller. */
@@ -159,26 +140,6 @@ function completeReading(
   }
   if (!reading.isHit) response.headers.set("X-Cache", "miss");
   return response;
-}
-
-/**
- * Works around a slow path of the runtime: it sends the headers of a larger asynchronous answer in many small packets, unless
- * the body is a stream. The cost is a chunked answer instead of one with Content-Length.
- */
-export function toPayload(
-  call: Call,
-  bytes: Uint8Array<ArrayBuffer>,
-): Uint8Array<ArrayBuffer> | Blob | ReadableStream {
-  const isStreamed =
-    call.isAsync && bytes.length > SENT_TOGETHER_BYTES_MAX && bytes.length <= STREAMED_BYTES_MAX;
-  if (!isStreamed || call.request.method === "HEAD") return shareBody(bytes);
-  return new ReadableStream({
-    type: "direct",
-    pull(controller) {
-      controller.write(bytes);
-      controller.end();
-    },
-  });
 }
 
 /** The headers of a cache hit, cached by body: copying them is cheaper than building them from a list. */

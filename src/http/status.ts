@@ -10,7 +10,7 @@ import type { Call } from "./call.ts";
 import { isMatchingEtag } from "./conditional.ts";
 import { NO_SNIFFING, PAGE_HEADERS } from "./page-headers.ts";
 import { queryOf } from "./parse-request.ts";
-import { wantsGzip } from "./read-server.ts";
+import { findGzipped } from "./send-body.ts";
 import { shareBody } from "./share-body.ts";
 import { describeBadge, drawBadge } from "./status/badge.ts";
 import { describeStatus } from "./status/describe-status.ts";
@@ -147,9 +147,9 @@ export class StatusHandlers {
     if (isMatchingEtag(requested.get("if-none-match"), body.etag)) {
       return new Response(null, { status: 304, headers });
     }
-    const packed = wantsGzip(requested.get("accept-encoding") ?? "") ? body.gzipped : null;
-    if (packed) headers.set("Content-Encoding", "gzip");
-    return new Response(shareBody(packed ?? body.bytes), { headers });
+    const gzipped = findGzipped(requested, body);
+    if (gzipped) headers.set("Content-Encoding", "gzip");
+    return new Response(shareBody(gzipped ?? body.bytes), { headers });
   }
 
   #bodyOf(facts: StatusFacts, { name, write }: Kind): Body {

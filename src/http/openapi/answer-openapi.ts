@@ -3,8 +3,8 @@ import { gzipSync } from "node:zlib";
 import type { Call } from "../call.ts";
 import { isMatchingEtag } from "../conditional.ts";
 import { NO_SNIFFING } from "../page-headers.ts";
-import { wantsGzip } from "../read-server.ts";
 import type { Route } from "../router.ts";
+import { wantsGzip } from "../send-body.ts";
 import { shareBody } from "../share-body.ts";
 import type { Audience } from "./operation.ts";
 

@@ -10,7 +10,7 @@ import { isMatchingEtag } from "../conditional.ts";
 import type { FindBuiltFile } from "../dashboard.ts";
 import { answerNotice } from "../notice-page.ts";
 import { CACHE_FOR_EVER, PAGE_HEADERS, REVALIDATE } from "../page-headers.ts";
-import { wantsGzip } from "../read-server.ts";
+import { wantsGzip } from "../send-body.ts";
 import { shareBody } from "../share-body.ts";
 import { PAGE, START_FILE, START_SCRIPT } from "./reference-page.ts";
 import { SCALAR, SCALAR_FILE } from "./scalar-package.ts";
