@@ -9,6 +9,8 @@ const encoder = new TextEncoder();
 export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
 
 export const STORE_UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
+/** For what needs an archive, while there is none. */
+export const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
 
 /** Copied for every answer: that is cheaper than building headers from a list. */
 const PLAIN = new Headers({

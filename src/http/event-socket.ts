@@ -9,11 +9,10 @@ import type { Pause } from "../gateway/commands/command-dispatcher.ts";
 import type { StreamChunk } from "../gateway/events/event-batch.ts";
 import type { EventStream, StreamSink } from "../gateway/events/event-stream.ts";
 import type { EventStreams, OpenedStream } from "../gateway/events/event-streams.ts";
-import { answerRefusal, respond } from "./answers.ts";
+import { answerRefusal, NOT_CONFIGURED, respond } from "./answers.ts";
 import type { Call, Socket, SocketHandler } from "./call.ts";
 import { type Caller, type CallerSteps, READING_EVENTS, type StreamCaller } from "./caller-steps.ts";
 import { findStreamQuery, type StreamQuery } from "./event-query.ts";
-import { NOT_CONFIGURED } from "./event-stream.ts";
 import { queryOf } from "./parse-request.ts";
 import type { StreamReaders } from "./stream-readers.ts";
 

@@ -1,12 +1,12 @@
 // GET /v2/game/server/events/stream, with and without the community segment, and the same for operators: events as
 // Server-Sent Events.
-import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
+import { isRefusal, type Refusal } from "../core/errors.ts";
 import type { StreamChunk } from "../gateway/events/event-batch.ts";
 import type { EventStream, StreamSink } from "../gateway/events/event-stream.ts";
 import { HANDED_BYTES_MAX } from "../gateway/events/event-stream.ts";
 import type { EventStreams, OpenedStream } from "../gateway/events/event-streams.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import { answerRefusal, respond } from "./answers.ts";
+import { answerRefusal, NOT_CONFIGURED, respond } from "./answers.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller-steps.ts";
 import { findStreamQuery, type StreamQuery } from "./event-query.ts";
@@ -15,7 +15,6 @@ import type { AskedStream, StreamReaders } from "./stream-readers.ts";
 
 /** How long a reader that takes nothing may keep the socket once its stream has ended. */
 const ENDING_SECONDS = 5;
-export const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
 
 export class EventStreamHandler {
   readonly #streams: EventStreams | undefined;

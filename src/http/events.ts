@@ -9,7 +9,7 @@ import { NOT_FOUND } from "../core/refuse-field.ts";
 import { ALL_SECTIONS, type SectionSet } from "../core/sections.ts";
 import type { EventReader, Patience } from "../gateway/events/event-reader.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import { answerLateRefusal, answerRefusal } from "./answers.ts";
+import { answerLateRefusal, answerRefusal, NOT_CONFIGURED } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, READING_EVENTS } from "./caller-steps.ts";
 import { isBackward, type ParsedEventQuery, parseEventQuery } from "./event-query.ts";
@@ -19,7 +19,6 @@ import type { UnsentAnswers } from "./unsent-answers.ts";
 
 /** What the archive may take beyond the wait itself: a look before it and one after it. */
 const ARCHIVE_MS = 10_000;
-const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
 
 export type EventHandlersParts = {
   /** Undefined without an archive. */

@@ -1,6 +1,6 @@
 // GET /v2/game/server/history/…, with and without the community segment, and the same for operators: questions about the past
 // of a server.
-import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
+import { isRefusal, type Refusal } from "../core/errors.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Period } from "../core/ports/history.ts";
 import type { ServerStore } from "../core/ports/servers.ts";
@@ -9,7 +9,7 @@ import { ALL_SECTIONS, type SectionSet, toSectionSet } from "../core/sections.ts
 import type { PageOf } from "../core/wire/page.ts";
 import type { HistoryPage, HistoryReader, Question } from "../gateway/history/history-reader.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
-import { answerLateRefusal, answerRefusal } from "./answers.ts";
+import { answerLateRefusal, answerRefusal, NOT_CONFIGURED } from "./answers.ts";
 import type { Call } from "./call.ts";
 import {
   type Caller,
@@ -34,7 +34,6 @@ import type { UnsentAnswers } from "./unsent-answers.ts";
 
 /** What the archive may take: each of its queries has a deadline of its own, and one question has a few. */
 const ARCHIVE_MS = 30_000;
-const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
 const PLAYERS = toSectionSet(["Players"]);
 const QUEUE = toSectionSet(["Queue"]);
 

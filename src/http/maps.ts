@@ -18,7 +18,7 @@ import type { LimitReport } from "../gateway/keys/admit.ts";
 import { describeMapImage } from "../gateway/maps/describe-map.ts";
 import type { ServerMaps } from "../gateway/maps/server-maps.ts";
 import { answerDone } from "./admin/answer-operator.ts";
-import { answerJson, answerLateRefusal, answerRefusal, respond } from "./answers.ts";
+import { answerJson, answerLateRefusal, answerRefusal, NOT_CONFIGURED, respond } from "./answers.ts";
 import { type BodyLimits, readBody } from "./body-bytes.ts";
 import type { Call } from "./call.ts";
 import { type Caller, type CallerSteps, READING_MAP } from "./caller-steps.ts";
@@ -27,7 +27,6 @@ import { findOnly, pathIdOf, queryOf } from "./parse-request.ts";
 import { findGzipped, TOO_MUCH_UNSENT, toPayload } from "./send-body.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
-const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
 /** Only after the master key was checked. */
 const IMAGE_LIMITS: BodyLimits = { bytesMax: IMAGE_BYTES_MAX, deadlineMs: 60_000 };
 /** For both kinds of answers: each reader asks again, with the ETag. */

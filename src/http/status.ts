@@ -5,7 +5,7 @@ import { NOT_FOUND } from "../core/refuse-field.ts";
 import { Body } from "../gateway/body.ts";
 import type { AddressLimit } from "../gateway/status/address-limit.ts";
 import type { PublicStatuses, StatusFacts } from "../gateway/status/public-statuses.ts";
-import { answerRefusal } from "./answers.ts";
+import { answerRefusal, NOT_CONFIGURED } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { isMatchingEtag } from "./conditional.ts";
 import { NO_SNIFFING, PAGE_HEADERS } from "./page-headers.ts";
@@ -115,7 +115,7 @@ export class StatusHandlers {
     if (!outages) {
       // An empty feed would say that there was no outage.
       const { hasChanges } = this.#parts.statuses;
-      return answerRefusal(call, hasChanges ? ARCHIVE_AWAY : refuse(ERRORS.notConfigured));
+      return answerRefusal(call, hasChanges ? ARCHIVE_AWAY : NOT_CONFIGURED);
     }
     return this.#send(call, facts, {
       name: "feed.atom",

@@ -1,16 +1,14 @@
 // /admin/servers/:id/alerts: the rules of a server's alerts.
-import { ERRORS, isRefusal, refuse } from "../../core/errors.ts";
+import { isRefusal } from "../../core/errors.ts";
 import type { Actor } from "../../core/ports/audit.ts";
 import { NOT_FOUND } from "../../core/refuse-field.ts";
 import { AlertRulesResource } from "../../core/wire/alerts.ts";
 import { type ManagedAlerts, readAlertRules, setAlertRules } from "../../gateway/servers/manage-alerts.ts";
-import { answerRefusal } from "../answers.ts";
+import { answerRefusal, NOT_CONFIGURED } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { parseBody, pathIdOf } from "../parse-request.ts";
 import { answerOutcome } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
-
-const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
 
 export type AlertHandlersParts = {
   readonly servers: ManagedAlerts["servers"];

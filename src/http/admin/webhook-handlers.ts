@@ -25,14 +25,13 @@ import {
   rotateWebhook,
   testWebhook,
 } from "../../gateway/webhooks/manage-webhooks.ts";
-import { answerJson, answerRefusal } from "../answers.ts";
+import { answerJson, answerRefusal, NOT_CONFIGURED } from "../answers.ts";
 import type { Call } from "../call.ts";
 import type { Pages } from "../pages.ts";
 import { parseBody, parseId, pathIdOf, queryOf } from "../parse-request.ts";
 import { answerDone, answerOutcome } from "./answer-operator.ts";
 import type { Mutex } from "./mutex.ts";
 
-const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
 /** How many tests of all operators one instance has under way. */
 export const TESTS_AT_ONCE_MAX = 10;
 const TOO_MANY_TESTS = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
