@@ -3,40 +3,28 @@ import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import { writeCursor } from "../core/events/cursor.ts";
 import { writeEvent } from "../core/events/event-text.ts";
 import type { LedgerPage } from "../core/ports/archive.ts";
-import type { Clock } from "../core/ports/clock.ts";
-import type { ServerStore } from "../core/ports/servers.ts";
-import { NOT_FOUND } from "../core/refuse-field.ts";
-import { ALL_SECTIONS, type SectionSet } from "../core/sections.ts";
 import type { EventReader, Patience } from "../gateway/events/event-reader.ts";
-import type { LimitReport } from "../gateway/keys/admit.ts";
 import { answerLateRefusal, answerRefusal, NOT_CONFIGURED } from "./answers.ts";
+import {
+  type ArchiveReader,
+  type ArchiveReaderParts,
+  findOperatorReader,
+  toArchiveReader,
+} from "./archive-reader.ts";
 import type { Call } from "./call.ts";
-import { type Caller, type CallerSteps, READING_EVENTS } from "./caller-steps.ts";
+import { type Caller, READING_EVENTS } from "./caller-steps.ts";
 import { isBackward, type ParsedEventQuery, parseEventQuery } from "./event-query.ts";
 import { answerPacked } from "./packed-answer.ts";
-import { pathIdOf, queryOf } from "./parse-request.ts";
+import { queryOf } from "./parse-request.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 /** What the archive may take beyond the wait itself: a look before it and one after it. */
 const ARCHIVE_MS = 10_000;
 
-export type EventHandlersParts = {
+export type EventHandlersParts = ArchiveReaderParts & {
   /** Undefined without an archive. */
   readonly events: EventReader | undefined;
-  readonly servers: Pick<ServerStore, "find">;
-  readonly callerSteps: Pick<CallerSteps, "recheck">;
-  readonly clock: Clock;
   readonly unsent: Pick<UnsentAnswers, "add">;
-};
-
-/** Who reads. `recheck` says what the reader may read now, which may have changed while the request waited. */
-type Reader = {
-  readonly serverId: string;
-  readonly sections: SectionSet;
-  /** Undefined for an operator. */
-  readonly keyId: string | undefined;
-  readonly report: LimitReport | null;
-  readonly recheck: () => Promise<SectionSet | Refusal>;
 };
 
 export class EventHandlers {
@@ -46,35 +34,16 @@ export class EventHandlers {
     this.#parts = parts;
   }
 
-  answer(call: Call, { key, server, report }: Caller): Promise<Response> {
-    const { callerSteps, clock } = this.#parts;
-    return this.#answer(call, {
-      serverId: server.serverId,
-      sections: key.grant.sections,
-      keyId: key.keyId,
-      report,
-      async recheck() {
-        const found = await callerSteps.recheck(call, READING_EVENTS, clock());
-        return isRefusal(found) ? found : found.grant.sections;
-      },
-    });
+  answer(call: Call, caller: Caller): Promise<Response> {
+    return this.#answer(call, toArchiveReader(this.#parts, call, READING_EVENTS, caller));
   }
 
-  /** The same for an operator, who may read everything and has no limit. */
-  async answerOperator(call: Call): Promise<Response> {
-    const { servers } = this.#parts;
-    const serverId = pathIdOf(call);
-    if (!servers.find(serverId)) return answerRefusal(call, NOT_FOUND);
-    return this.#answer(call, {
-      serverId,
-      sections: ALL_SECTIONS,
-      keyId: undefined,
-      report: null,
-      recheck: async () => (servers.find(serverId) ? ALL_SECTIONS : NOT_FOUND),
-    });
+  answerOperator(call: Call): Promise<Response> {
+    return this.#answer(call, findOperatorReader(this.#parts, call));
   }
 
-  async #answer(call: Call, reader: Reader): Promise<Response> {
+  async #answer(call: Call, reader: ArchiveReader | Refusal): Promise<Response> {
+    if (isRefusal(reader)) return answerRefusal(call, reader);
     const { events } = this.#parts;
     const { serverId, report } = reader;
     if (!events) return answerRefusal(call, NOT_CONFIGURED, report);
@@ -96,7 +65,7 @@ export class EventHandlers {
     call: Call,
     events: EventReader,
     { query, waitMs }: ParsedEventQuery,
-    { keyId, sections, recheck }: Reader,
+    { keyId, sections, recheck }: ArchiveReader,
   ): Promise<LedgerPage | Refusal> {
     if (waitMs === 0 || call.request.method === "HEAD") return events.read(query);
     const patience: Patience = {
@@ -117,7 +86,7 @@ export class EventHandlers {
     call: Call,
     { query }: ParsedEventQuery,
     page: LedgerPage,
-    { serverId, keyId, report }: Reader,
+    { serverId, keyId, report }: ArchiveReader,
   ): Promise<Response> {
     if ("expired" in page) {
       const oldest = writeCursor(serverId, page.oldest);

@@ -1,19 +1,20 @@
 // GET /v2/game/server/history/…, with and without the community segment, and the same for operators: questions about the past
 // of a server.
 import { isRefusal, type Refusal } from "../core/errors.ts";
-import type { Clock } from "../core/ports/clock.ts";
 import type { Period } from "../core/ports/history.ts";
-import type { ServerStore } from "../core/ports/servers.ts";
-import { NOT_FOUND } from "../core/refuse-field.ts";
-import { ALL_SECTIONS, type SectionSet, toSectionSet } from "../core/sections.ts";
+import { type SectionSet, toSectionSet } from "../core/sections.ts";
 import type { PageOf } from "../core/wire/page.ts";
 import type { HistoryPage, HistoryReader, Question } from "../gateway/history/history-reader.ts";
-import type { LimitReport } from "../gateway/keys/admit.ts";
 import { answerLateRefusal, answerRefusal, NOT_CONFIGURED } from "./answers.ts";
+import {
+  type ArchiveReader,
+  type ArchiveReaderParts,
+  findOperatorReader,
+  toArchiveReader,
+} from "./archive-reader.ts";
 import type { Call } from "./call.ts";
 import {
   type Caller,
-  type CallerSteps,
   type Purpose,
   READING_COUNTS,
   READING_SESSIONS,
@@ -29,7 +30,7 @@ import {
   writeSessionPlace,
 } from "./history-query.ts";
 import { answerPacked } from "./packed-answer.ts";
-import { pathIdOf, queryOf } from "./parse-request.ts";
+import { queryOf } from "./parse-request.ts";
 import type { UnsentAnswers } from "./unsent-answers.ts";
 
 /** What the archive may take: each of its queries has a deadline of its own, and one question has a few. */
@@ -47,24 +48,11 @@ export const HISTORY_PURPOSES = {
 } as const satisfies Record<string, Purpose>;
 export type HistoryQuestion = keyof typeof HISTORY_PURPOSES;
 
-export type HistoryHandlersParts = {
+export type HistoryHandlersParts = ArchiveReaderParts & {
   /** Undefined without an archive. */
   readonly history: HistoryReader | undefined;
-  readonly servers: Pick<ServerStore, "find">;
-  readonly callerSteps: Pick<CallerSteps, "recheck">;
   readonly cursors: CursorSealer;
-  readonly clock: Clock;
   readonly unsent: Pick<UnsentAnswers, "add">;
-};
-
-/** Who asks. `recheck` says what the reader may read now, which may have changed while the archive was read. */
-type Reader = {
-  readonly serverId: string;
-  readonly sections: SectionSet;
-  /** Undefined for an operator. */
-  readonly keyId: string | undefined;
-  readonly report: LimitReport | null;
-  readonly recheck: () => Promise<SectionSet | Refusal>;
 };
 
 export class HistoryHandlers {
@@ -74,35 +62,20 @@ export class HistoryHandlers {
     this.#parts = parts;
   }
 
-  answer(question: HistoryQuestion, call: Call, { key, server, report }: Caller): Promise<Response> {
-    const { callerSteps, clock } = this.#parts;
-    return this.#answer(question, call, {
-      serverId: server.serverId,
-      sections: key.grant.sections,
-      keyId: key.keyId,
-      report,
-      async recheck() {
-        const found = await callerSteps.recheck(call, HISTORY_PURPOSES[question], clock());
-        return isRefusal(found) ? found : found.grant.sections;
-      },
-    });
+  answer(question: HistoryQuestion, call: Call, caller: Caller): Promise<Response> {
+    return this.#answer(
+      question,
+      call,
+      toArchiveReader(this.#parts, call, HISTORY_PURPOSES[question], caller),
+    );
   }
 
-  /** The same for an operator, who may read everything and has no limit. */
-  async answerOperator(question: HistoryQuestion, call: Call): Promise<Response> {
-    const { servers } = this.#parts;
-    const serverId = pathIdOf(call);
-    if (!servers.find(serverId)) return answerRefusal(call, NOT_FOUND);
-    return this.#answer(question, call, {
-      serverId,
-      sections: ALL_SECTIONS,
-      keyId: undefined,
-      report: null,
-      recheck: async () => (servers.find(serverId) ? ALL_SECTIONS : NOT_FOUND),
-    });
+  answerOperator(question: HistoryQuestion, call: Call): Promise<Response> {
+    return this.#answer(question, call, findOperatorReader(this.#parts, call));
   }
 
-  async #answer(question: HistoryQuestion, call: Call, reader: Reader): Promise<Response> {
+  async #answer(question: HistoryQuestion, call: Call, reader: ArchiveReader | Refusal): Promise<Response> {
+    if (isRefusal(reader)) return answerRefusal(call, reader);
     const { history, unsent } = this.#parts;
     const { serverId, report } = reader;
     if (!history) return answerRefusal(call, NOT_CONFIGURED, report);

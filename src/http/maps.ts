@@ -11,17 +11,20 @@ import {
   readImageHeader,
 } from "../core/map-image.ts";
 import type { Actor } from "../core/ports/audit.ts";
-import type { Clock } from "../core/ports/clock.ts";
-import type { ServerStore } from "../core/ports/servers.ts";
 import { NOT_FOUND, refuseField, refuseFields } from "../core/refuse-field.ts";
-import type { LimitReport } from "../gateway/keys/admit.ts";
 import { describeMapImage } from "../gateway/maps/describe-map.ts";
 import type { ServerMaps } from "../gateway/maps/server-maps.ts";
 import { answerDone } from "./admin/answer-operator.ts";
 import { answerJson, answerLateRefusal, answerRefusal, NOT_CONFIGURED, respond } from "./answers.ts";
+import {
+  type ArchiveReader,
+  type ArchiveReaderParts,
+  findOperatorReader,
+  toArchiveReader,
+} from "./archive-reader.ts";
 import { type BodyLimits, readBody } from "./body-bytes.ts";
 import type { Call } from "./call.ts";
-import { type Caller, type CallerSteps, READING_MAP } from "./caller-steps.ts";
+import { type Caller, READING_MAP } from "./caller-steps.ts";
 import { isMatchingEtag } from "./conditional.ts";
 import { findOnly, pathIdOf, queryOf } from "./parse-request.ts";
 import { findGzipped, TOO_MUCH_UNSENT, toPayload } from "./send-body.ts";
@@ -35,21 +38,10 @@ const REVALIDATED = "private, no-cache";
 const IMAGE_POLICY = "default-src 'none'; sandbox";
 const CORNER_NAMES = ["left", "top", "right", "bottom"] as const;
 
-export type MapHandlersParts = {
+export type MapHandlersParts = ArchiveReaderParts & {
   /** Undefined without an archive. */
   readonly maps: ServerMaps | undefined;
-  readonly servers: Pick<ServerStore, "find">;
-  readonly callerSteps: Pick<CallerSteps, "recheck">;
-  readonly clock: Clock;
   readonly unsent: Pick<UnsentAnswers, "add">;
-};
-
-/** Who reads which map. `recheck` asks again whether that is still allowed. */
-type Reader = {
-  readonly serverId: string;
-  readonly keyId: string;
-  readonly report: LimitReport | null;
-  readonly recheck: () => Promise<Refusal | undefined>;
 };
 
 type Payload = { readonly bytes: Uint8Array<ArrayBuffer>; readonly etag: string; readonly headers: Headers };
@@ -62,21 +54,19 @@ export class MapHandlers {
   }
 
   answer(call: Call, caller: Caller): Promise<Response> {
-    return this.#answer(call, this.#readerOf(call, caller), (maps, reader) =>
-      this.#readMap(call, maps, reader),
-    );
+    return this.#answer(call, toArchiveReader(this.#parts, call, READING_MAP, caller), readMap);
   }
 
   answerImage(call: Call, caller: Caller): Promise<Response> {
-    return this.#answer(call, this.#readerOf(call, caller), readImage);
+    return this.#answer(call, toArchiveReader(this.#parts, call, READING_MAP, caller), readImage);
   }
 
   answerOperator(call: Call): Promise<Response> {
-    return this.#answer(call, this.#operatorOf(call), (maps, reader) => this.#readMap(call, maps, reader));
+    return this.#answer(call, findOperatorReader(this.#parts, call), readMap);
   }
 
   answerImageOperator(call: Call): Promise<Response> {
-    return this.#answer(call, this.#operatorOf(call), readImage);
+    return this.#answer(call, findOperatorReader(this.#parts, call), readImage);
   }
 
   async setImage(call: Call, actor: Actor): Promise<Response> {
@@ -113,53 +103,26 @@ export class MapHandlers {
     return maps ? undefined : NOT_CONFIGURED;
   }
 
-  #readerOf(call: Call, { key, server, report }: Caller): Reader {
-    const { callerSteps, clock } = this.#parts;
-    return {
-      serverId: server.serverId,
-      keyId: key.keyId,
-      report,
-      async recheck() {
-        const found = await callerSteps.recheck(call, READING_MAP, clock());
-        return isRefusal(found) ? found : undefined;
-      },
-    };
-  }
-
-  #operatorOf(call: Call): Reader {
-    const serverId = pathIdOf(call);
-    const recheck = async () => this.#findOperatorRefusal(serverId);
-    return { serverId, keyId: "", report: null, recheck };
-  }
-
   async #answer(
     call: Call,
-    reader: Reader,
-    read: (maps: ServerMaps, reader: Reader) => Promise<Payload | Refusal>,
+    reader: ArchiveReader | Refusal,
+    read: (call: Call, maps: ServerMaps, serverId: string) => Promise<Payload | Refusal>,
   ): Promise<Response> {
-    const { maps, servers } = this.#parts;
-    const { report, serverId } = reader;
-    if (!servers.find(serverId)) return answerRefusal(call, NOT_FOUND, report);
+    if (isRefusal(reader)) return answerRefusal(call, reader);
+    const { maps } = this.#parts;
+    const { report } = reader;
     if (!maps) return answerRefusal(call, NOT_CONFIGURED, report);
-    const payload = await read(maps, reader);
+    const payload = await read(call, maps, reader.serverId);
     // The key may have changed while the archive was read.
-    const refusal = await reader.recheck();
-    if (refusal) return answerLateRefusal(call, refusal, report);
+    const sections = await reader.recheck();
+    if (typeof sections === "object") return answerLateRefusal(call, sections, report);
     if (isRefusal(payload)) return answerRefusal(call, payload, report);
     return this.#send(call, payload, reader);
   }
 
-  async #readMap(call: Call, maps: ServerMaps, { serverId }: Reader): Promise<Payload> {
-    const body = await maps.read(serverId, call.now);
-    const gzipped = findGzipped(call.request.headers, body);
-    const headers = new Headers({ Vary: "Accept-Encoding" });
-    if (gzipped) headers.set("Content-Encoding", "gzip");
-    return { bytes: gzipped ?? body.bytes, etag: body.etag, headers };
-  }
-
-  #send(call: Call, { bytes, etag, headers }: Payload, { keyId, report }: Reader): Response {
+  #send(call: Call, { bytes, etag, headers }: Payload, { keyId, report }: ArchiveReader): Response {
     const isKnown = isMatchingEtag(call.request.headers.get("if-none-match"), etag);
-    const payload = isKnown ? null : toPayload(call, bytes, keyId, this.#parts.unsent);
+    const payload = isKnown ? null : toPayload(call, bytes, keyId ?? "", this.#parts.unsent);
     if (payload === undefined) return answerRefusal(call, TOO_MUCH_UNSENT, report);
     const response = respond(payload, isKnown ? 304 : 200, report);
     for (const [name, value] of headers) {
@@ -171,7 +134,15 @@ export class MapHandlers {
   }
 }
 
-async function readImage(maps: ServerMaps, { serverId }: Reader): Promise<Payload | Refusal> {
+async function readMap(call: Call, maps: ServerMaps, serverId: string): Promise<Payload> {
+  const body = await maps.read(serverId, call.now);
+  const gzipped = findGzipped(call.request.headers, body);
+  const headers = new Headers({ Vary: "Accept-Encoding" });
+  if (gzipped) headers.set("Content-Encoding", "gzip");
+  return { bytes: gzipped ?? body.bytes, etag: body.etag, headers };
+}
+
+async function readImage(_: Call, maps: ServerMaps, serverId: string): Promise<Payload | Refusal> {
   const image = await maps.readImage(serverId);
   if (!image) return NOT_FOUND;
   return {
