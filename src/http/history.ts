@@ -13,13 +13,7 @@ import {
   toArchiveReader,
 } from "./archive-reader.ts";
 import type { Call } from "./call.ts";
-import {
-  type Caller,
-  type Purpose,
-  READING_COUNTS,
-  READING_SESSIONS,
-  READING_STAFF,
-} from "./caller-steps.ts";
+import type { Caller, Purpose } from "./caller-steps.ts";
 import type { CursorSealer } from "./cursor.ts";
 import {
   parseCountsQuery,
@@ -38,15 +32,7 @@ const ARCHIVE_MS = 30_000;
 const PLAYERS = toSectionSet(["Players"]);
 const QUEUE = toSectionSet(["Queue"]);
 
-/** The questions, and what asking each of them needs. */
-export const HISTORY_PURPOSES = {
-  players: READING_COUNTS,
-  sessions: READING_SESSIONS,
-  playtime: READING_SESSIONS,
-  staff: READING_STAFF,
-  peaks: READING_COUNTS,
-} as const satisfies Record<string, Purpose>;
-export type HistoryQuestion = keyof typeof HISTORY_PURPOSES;
+export type HistoryQuestion = "players" | "sessions" | "playtime" | "staff" | "peaks";
 
 export type HistoryHandlersParts = ArchiveReaderParts & {
   /** Undefined without an archive. */
@@ -62,12 +48,9 @@ export class HistoryHandlers {
     this.#parts = parts;
   }
 
-  answer(question: HistoryQuestion, call: Call, caller: Caller): Promise<Response> {
-    return this.#answer(
-      question,
-      call,
-      toArchiveReader(this.#parts, call, HISTORY_PURPOSES[question], caller),
-    );
+  /** `purpose` is what the caller was admitted for. */
+  answer(question: HistoryQuestion, purpose: Purpose, call: Call, caller: Caller): Promise<Response> {
+    return this.#answer(question, call, toArchiveReader(this.#parts, call, purpose, caller));
   }
 
   answerOperator(question: HistoryQuestion, call: Call): Promise<Response> {

@@ -26,7 +26,7 @@ import { FACADE_V1, type FacadeHandlers } from "./facade/facade-handlers.ts";
 import { inGameForm } from "./facade/game-form.ts";
 import type { GameHookHandler } from "./game-hooks.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
-import type { HistoryHandlers } from "./history.ts";
+import type { HistoryHandlers, HistoryQuestion } from "./history.ts";
 import type { MapHandlers } from "./maps.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
@@ -95,6 +95,8 @@ export function listRoutes({
   metrics,
 }: Handlers): Route[] {
   const caller = (purpose: Purpose, handler: CallerHandler) => callerSteps.before(purpose, handler);
+  const historyCaller = (purpose: Purpose, question: HistoryQuestion) =>
+    caller(purpose, (call, caller) => history.answer(question, purpose, call, caller));
   const client = (purpose: Purpose, handler: CallerHandler) => inGameForm(caller(purpose, handler));
   const operator = (handler: OperatorHandler) => operatorStep.before(handler);
   const ownPage = (handler: Handler) => ownOrigin.before(handler);
@@ -110,21 +112,11 @@ export function listRoutes({
       GET: caller(READING_EVENTS, (call, caller) => eventStream.answer(call, caller)),
     }),
     ...bothForms("/game/server/events/socket", { GET: (call) => eventSocket.answer(call) }),
-    ...bothForms("/game/server/history/players", {
-      GET: caller(READING_COUNTS, (call, caller) => history.answer("players", call, caller)),
-    }),
-    ...bothForms("/game/server/history/sessions", {
-      GET: caller(READING_SESSIONS, (call, caller) => history.answer("sessions", call, caller)),
-    }),
-    ...bothForms("/game/server/history/playtime", {
-      GET: caller(READING_SESSIONS, (call, caller) => history.answer("playtime", call, caller)),
-    }),
-    ...bothForms("/game/server/history/staff", {
-      GET: caller(READING_STAFF, (call, caller) => history.answer("staff", call, caller)),
-    }),
-    ...bothForms("/game/server/history/peaks", {
-      GET: caller(READING_COUNTS, (call, caller) => history.answer("peaks", call, caller)),
-    }),
+    ...bothForms("/game/server/history/players", { GET: historyCaller(READING_COUNTS, "players") }),
+    ...bothForms("/game/server/history/sessions", { GET: historyCaller(READING_SESSIONS, "sessions") }),
+    ...bothForms("/game/server/history/playtime", { GET: historyCaller(READING_SESSIONS, "playtime") }),
+    ...bothForms("/game/server/history/staff", { GET: historyCaller(READING_STAFF, "staff") }),
+    ...bothForms("/game/server/history/peaks", { GET: historyCaller(READING_COUNTS, "peaks") }),
     ...bothForms("/game/server/map", {
       GET: caller(READING_MAP, (call, caller) => maps.answer(call, caller)),
     }),

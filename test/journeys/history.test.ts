@@ -1,8 +1,8 @@
 // The past of a server through the whole app: readings of a game become counts, sessions and what staff did, and are asked for
 // over HTTP by callers and operators.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { ArchiveUnavailable } from "../../src/core/errors.ts";
-import { type Section, toSectionSet } from "../../src/core/sections.ts";
+import { SECTIONS, type Section, toSectionSet } from "../../src/core/sections.ts";
 import type {
   PeaksResource,
   PlayersHistory,
@@ -103,10 +103,23 @@ async function refused(path: string, token = key.token) {
   return [answer.status, (await answer.json()) as Record<string, unknown>] as const;
 }
 
-async function makeKey(...sections: Section[]): Promise<string> {
+async function makeKey(...sections: Section[]): Promise<TestKey> {
   const server = gatehouse.app.store.servers.find(serverId);
   if (!server) throw new Error("the server is gone");
-  return (await gatehouse.addKey(server, { sections: toSectionSet(sections) })).token;
+  return gatehouse.addKey(server, { sections: toSectionSet(sections) });
+}
+
+/** The status for a key that loses all of its sections while the archive is read. */
+async function askWhileNarrowed(question: string): Promise<number> {
+  const { keyId, token } = await makeKey(...SECTIONS);
+  const readOpenHistory = archive.readOpenHistory.bind(archive);
+  const reading = spyOn(archive, "readOpenHistory").mockImplementationOnce(async (...args) => {
+    expect((await gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { sections: [] })).status).toBe(200);
+    return readOpenHistory(...args);
+  });
+  const { status } = await gatehouse.get(`${HISTORY}/${question}`, token);
+  reading.mockRestore();
+  return status;
 }
 
 describe("readings become a history", () => {
@@ -211,7 +224,7 @@ describe("readings become a history", () => {
 
 describe("rights and refusals", () => {
   test("a key gets no more than its sections", async () => {
-    const token = await makeKey();
+    const { token } = await makeKey();
     const [point] = (await ask<PlayersHistory>(`players?from=${start}`, token)).points;
     expect(Object.keys(point ?? {})).toEqual(["at", "known", "min", "avg", "max"]);
     expect((await ask<PeaksResource>("peaks", token)).table).toHaveLength(7);
@@ -219,12 +232,19 @@ describe("rights and refusals", () => {
       403,
       { code: 5011, details: { sections: ["Players", "JoinLogs"] } },
     ]);
-    const player = await makeKey("Players", "JoinLogs");
+    const { token: player } = await makeKey("Players", "JoinLogs");
     expect((await ask<PlaytimePage>("playtime", player)).items).toHaveLength(3);
     expect(await refused("staff", player)).toMatchObject([
       403,
       { code: 5011, details: { sections: ["Staff", "CommandLogs", "ModCalls"] } },
     ]);
+  });
+
+  test("a key that loses its sections while the archive is read is refused what needs them", async () => {
+    const statuses: Record<string, number> = {};
+    for (const question of ["players", "sessions", "playtime", "staff", "peaks"])
+      statuses[question] = await askWhileNarrowed(question);
+    expect(statuses).toEqual({ players: 200, sessions: 403, playtime: 403, staff: 403, peaks: 200 });
   });
 
   test("wrong questions name every fault, and count", async () => {
