@@ -40,31 +40,15 @@ export type Purpose = {
   /** Sections that the key must be allowed to read, whatever the query says. */
   readonly needs?: SectionSet;
 };
+/** Needs no section: the handler shows only what the key may read. */
+export const READING: Purpose = { isCounted: true, isCommand: false, hasSections: false };
 export const READING_SERVER: Purpose = { isCounted: true, isCommand: false, hasSections: true };
-export const READING_KEY: Purpose = { isCounted: true, isCommand: false, hasSections: false };
-export const READING_EVENTS: Purpose = { isCounted: true, isCommand: false, hasSections: false };
-export const READING_MAP: Purpose = {
-  isCounted: true,
-  isCommand: false,
-  hasSections: false,
-  needs: toSectionSet(["Players"]),
-};
-/** Numbers of players name nobody; what needs a right in them is left out of the answer. */
-export const READING_COUNTS: Purpose = { isCounted: true, isCommand: false, hasSections: false };
-export const READING_SESSIONS: Purpose = {
-  isCounted: true,
-  isCommand: false,
-  hasSections: false,
-  needs: toSectionSet(["Players", "JoinLogs"]),
-};
+export const READING_MAP: Purpose = { ...READING, needs: toSectionSet(["Players"]) };
+export const READING_SESSIONS: Purpose = { ...READING, needs: toSectionSet(["Players", "JoinLogs"]) };
 export const READING_STAFF: Purpose = {
-  isCounted: true,
-  isCommand: false,
-  hasSections: false,
+  ...READING,
   needs: toSectionSet(["Staff", "Players", "CommandLogs", "ModCalls"]),
 };
-/** On the façade, sections that the key may not read are empty instead of refused. */
-export const READING_FACADE: Purpose = { isCounted: true, isCommand: false, hasSections: false };
 export const SENDING_COMMAND: Purpose = { isCounted: false, isCommand: true, hasSections: false };
 export const REMEMBERING_DEVICE: Purpose = { isCounted: false, isCommand: false, hasSections: false };
 export const MANAGING_COMMANDS: Purpose = { isCounted: true, isCommand: true, hasSections: false };
@@ -161,7 +145,7 @@ export class CallerSteps {
     return authenticator.authenticate(call.request.headers.get("authorization"), now);
   }
 
-  /** The same for the reader of a stream, whose request is long answered. */
+  /** Like `recheck`, for the reader of an open stream. */
   recheckReader(reader: StreamCaller, now: number): MaybePromise<ApiKey | Refusal> {
     const key = this.#parts.authenticator.authenticate(reader.authorization, now);
     return key instanceof Promise
@@ -175,7 +159,7 @@ export class CallerSteps {
     const key = await authenticator.authenticate(reader.authorization, now);
     if (isRefusal(key)) return key;
     call.key = key;
-    const { refusal, report } = await admit(limits, key, now, READING_EVENTS.isCounted);
+    const { refusal, report } = await admit(limits, key, now, READING.isCounted);
     if (refusal) return refusal;
     const judged = this.#judgeReader(reader, key);
     if (isRefusal(judged)) return judged;

@@ -11,7 +11,7 @@ import type { EventStream, StreamSink } from "../gateway/events/event-stream.ts"
 import type { EventStreams, OpenedStream } from "../gateway/events/event-streams.ts";
 import { answerRefusal, NOT_CONFIGURED, respond } from "./answers.ts";
 import type { Call, Socket, SocketHandler } from "./call.ts";
-import { type Caller, type CallerSteps, READING_EVENTS, type StreamCaller } from "./caller-steps.ts";
+import { type Caller, type CallerSteps, READING, type StreamCaller } from "./caller-steps.ts";
 import { findStreamQuery, type StreamQuery } from "./event-query.ts";
 import { queryOf } from "./parse-request.ts";
 import type { StreamReaders } from "./stream-readers.ts";
@@ -72,7 +72,7 @@ export class EventSocketHandler {
       return answerRefusal(call, UPGRADE_REQUIRED);
     if (headers.get("sec-websocket-version") !== "13") return answerRefusal(call, WRONG_VERSION);
     if (headers.get("authorization") === null) return this.#openForGuest(call);
-    return this.#parts.callerSteps.authenticate(call, READING_EVENTS, (_, caller) =>
+    return this.#parts.callerSteps.authenticate(call, READING, (_, caller) =>
       this.#openForCaller(call, caller),
     );
   }

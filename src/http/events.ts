@@ -12,7 +12,7 @@ import {
   toArchiveReader,
 } from "./archive-reader.ts";
 import type { Call } from "./call.ts";
-import { type Caller, READING_EVENTS } from "./caller-steps.ts";
+import { type Caller, READING } from "./caller-steps.ts";
 import { isBackward, type ParsedEventQuery, parseEventQuery } from "./event-query.ts";
 import { answerPacked } from "./packed-answer.ts";
 import { queryOf } from "./parse-request.ts";
@@ -35,7 +35,7 @@ export class EventHandlers {
   }
 
   answer(call: Call, caller: Caller): Promise<Response> {
-    return this.#answer(call, toArchiveReader(this.#parts, call, READING_EVENTS, caller));
+    return this.#answer(call, toArchiveReader(this.#parts, call, READING, caller));
   }
 
   answerOperator(call: Call): Promise<Response> {

@@ -6,10 +6,7 @@ import {
   type CallerSteps,
   MANAGING_COMMANDS,
   type Purpose,
-  READING_COUNTS,
-  READING_EVENTS,
-  READING_FACADE,
-  READING_KEY,
+  READING,
   READING_MAP,
   READING_SERVER,
   READING_SESSIONS,
@@ -104,19 +101,20 @@ export function listRoutes({
     ...bothForms("/game/server", {
       GET: caller(READING_SERVER, (call, caller) => readServer.answer(call, caller)),
     }),
-    ...bothForms("/game/key", { GET: caller(READING_KEY, (call, caller) => ownKey.answer(call, caller)) }),
+    ...bothForms("/game/key", { GET: caller(READING, (call, caller) => ownKey.answer(call, caller)) }),
     ...bothForms("/game/server/events", {
-      GET: caller(READING_EVENTS, (call, caller) => events.answer(call, caller)),
+      GET: caller(READING, (call, caller) => events.answer(call, caller)),
     }),
     ...bothForms("/game/server/events/stream", {
-      GET: caller(READING_EVENTS, (call, caller) => eventStream.answer(call, caller)),
+      GET: caller(READING, (call, caller) => eventStream.answer(call, caller)),
     }),
     ...bothForms("/game/server/events/socket", { GET: (call) => eventSocket.answer(call) }),
-    ...bothForms("/game/server/history/players", { GET: historyCaller(READING_COUNTS, "players") }),
+    // Numbers of players name nobody: players and peaks need no section.
+    ...bothForms("/game/server/history/players", { GET: historyCaller(READING, "players") }),
     ...bothForms("/game/server/history/sessions", { GET: historyCaller(READING_SESSIONS, "sessions") }),
     ...bothForms("/game/server/history/playtime", { GET: historyCaller(READING_SESSIONS, "playtime") }),
     ...bothForms("/game/server/history/staff", { GET: historyCaller(READING_STAFF, "staff") }),
-    ...bothForms("/game/server/history/peaks", { GET: historyCaller(READING_COUNTS, "peaks") }),
+    ...bothForms("/game/server/history/peaks", { GET: historyCaller(READING, "peaks") }),
     ...bothForms("/game/server/map", {
       GET: caller(READING_MAP, (call, caller) => maps.answer(call, caller)),
     }),
@@ -132,7 +130,7 @@ export function listRoutes({
       DELETE: caller(MANAGING_COMMANDS, (call, caller) => commands.cancel(call, caller)),
     }),
 
-    { path: "/v2/server", GET: client(READING_FACADE, (call, caller) => facade.readServer(call, caller)) },
+    { path: "/v2/server", GET: client(READING, (call, caller) => facade.readServer(call, caller)) },
     {
       path: "/v2/server/command",
       POST: client(SENDING_COMMAND, (call, caller) => facade.send(call, caller)),
@@ -143,7 +141,7 @@ export function listRoutes({
     })),
     {
       path: "/erlc/v1/server/bans",
-      GET: client(READING_FACADE, (call, caller) => facade.refuseBans(call, caller)),
+      GET: client(READING, (call, caller) => facade.refuseBans(call, caller)),
     },
     {
       path: "/erlc/v1/server/command",

@@ -12,13 +12,7 @@ import type { CommandEnds } from "../../gateway/commands/command-ends.ts";
 import type { CommandSubmitter } from "../../gateway/commands/submit-command.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
-import {
-  type Caller,
-  type CallerSteps,
-  type Purpose,
-  READING_FACADE,
-  SENDING_COMMAND,
-} from "../caller-steps.ts";
+import { type Caller, type CallerSteps, type Purpose, READING, SENDING_COMMAND } from "../caller-steps.ts";
 import { readJsonBody } from "../json-body.ts";
 import type { ReadingView, ReadServerHandler } from "../read-server.ts";
 import { facadeBodiesOf } from "./facade-bodies.ts";
@@ -28,8 +22,9 @@ export const ANSWER_WITHIN_MS = 4_000;
 const NO_BODY = refuse(ERRORS.invalidJson);
 const NO_BANS = { code: 3001, message: "The list of bans is not available through this API." };
 
+/** Sections that the key may not read are empty instead of refused. */
 const SERVER_VIEW: ReadingView = {
-  purpose: READING_FACADE,
+  purpose: READING,
   bodyOf: (call, snapshot, readable) => facadeBodiesOf(snapshot).server(call.target.sections, readable),
 };
 
@@ -38,8 +33,7 @@ type V1Route = { readonly path: string; readonly purpose: Purpose; readonly view
 
 export const FACADE_V1: readonly V1Route[] = V1_RESOURCES.map((resource) => {
   const section = SECTION_OF_V1[resource];
-  const purpose =
-    section === undefined ? READING_FACADE : { ...READING_FACADE, needs: toSectionSet([section]) };
+  const purpose = section === undefined ? READING : { ...READING, needs: toSectionSet([section]) };
   const view: ReadingView = { purpose, bodyOf: (_, snapshot) => facadeBodiesOf(snapshot).v1(resource) };
   return { path: `/erlc/v1/server${resource === "server" ? "" : `/${resource}`}`, purpose, view };
 });
