@@ -58,6 +58,7 @@ export type Handlers = {
   readonly status: StatusHandlers;
   readonly session: SessionHandlers;
   readonly readyz: ReadyzHandler;
+  /** Checks its token by itself: the master key, or the one for metrics. */
   readonly metrics: MetricsHandler;
   /** The step that checks the master key. */
   readonly operatorStep: OperatorStep;
