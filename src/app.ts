@@ -63,7 +63,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   const drain: DrainState = { isDraining: false };
   try {
     const resources = await openResources(config, basics, closers, options.clock);
-    const gateway = wireGateway(config, resources, basics, options);
+    const gateway = wireGateway({ config, resources, basics, options });
     warnOfParked(resources.store, config.upstreamUrl === undefined, log);
     const { dispatcher, recorder } = gateway;
     if (recorder) closers.add(() => recorder.stop(LAST_RECORD_MS));

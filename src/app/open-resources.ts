@@ -1,4 +1,5 @@
-// Opens the resources of an instance: data folder, secrets, log, store and the client of the game API.
+// Opens the resources of an instance: data folder, secrets, log, store, archive, and the client of the game API, which runs
+// in the reading thread when there is an archive.
 import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import type { Archive } from "../core/ports/archive.ts";

@@ -1,9 +1,8 @@
-// Wires the gateway: reading servers, sending commands, counting the usage of keys.
+// Wires the gateway: reading and watching servers, sending commands, counting the usage of keys, and with an archive also
+// events, webhooks, maps and history.
 import type { Config } from "../config.ts";
 import type { Archive } from "../core/ports/archive.ts";
-import { type Clock, TIMER_MAX_MS } from "../core/ports/clock.ts";
-import type { LimitStore } from "../core/ports/limits.ts";
-import type { Log } from "../core/ports/log.ts";
+import { TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { Post } from "../core/ports/post.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { WATCH_REASONS } from "../core/watch-reasons.ts";
@@ -51,6 +50,17 @@ export type GatewayOptions = {
   readonly post?: Post;
 };
 
+/** Absent when nothing is to be remembered. */
+type WiredArchive = {
+  readonly archive: Archive;
+  readonly recorder: Recorder;
+  readonly events: EventReader;
+  readonly streams: EventStreams;
+  readonly webhooks: Webhooks;
+  readonly maps: ServerMaps;
+  readonly history: HistoryReader;
+};
+
 export type Gateway = {
   readonly relay: Relay;
   readonly watcher: Watcher;
@@ -60,36 +70,47 @@ export type Gateway = {
   readonly commandEnds: CommandEnds;
   readonly usage: UsageMeter;
   readonly archiveMeter: ArchiveMeter;
-  /** Undefined when nothing is to be remembered. */
-  readonly archive: Archive | undefined;
-  /** Undefined without an archive. */
-  readonly recorder: Recorder | undefined;
-  /** Undefined without an archive. */
-  readonly events: EventReader | undefined;
-  /** Undefined without an archive. */
-  readonly streams: EventStreams | undefined;
-  /** Undefined without an archive. */
-  readonly webhooks: Webhooks | undefined;
   readonly forgetting: PlayerForgetting;
-  /** Undefined without an archive. */
-  readonly maps: ServerMaps | undefined;
-  /** Undefined without an archive. */
-  readonly history: HistoryReader | undefined;
+} & Partial<WiredArchive>;
+
+export type GatewayWiring = {
+  readonly config: Config;
+  readonly resources: Resources;
+  readonly basics: Pick<Basics, "log" | "secret">;
+  readonly options: GatewayOptions;
 };
 
-export function wireGateway(
-  config: Config,
-  resources: Resources,
-  { log, secret }: Pick<Basics, "log" | "secret">,
-  options: GatewayOptions,
-): Gateway {
-  const { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes } = resources;
-  const { archive: configured, readingThread } = resources;
+export function wireGateway(wiring: GatewayWiring): Gateway {
+  const { resources, options } = wiring;
+  const { store, shared, clock, readingThread } = resources;
+  const { log } = wiring.basics;
   const archiveMeter = readingThread?.meter ?? new ArchiveMeter();
-  const archive = options.archive ? new MeteredArchive(options.archive, archiveMeter) : configured;
+  const archive = options.archive ? new MeteredArchive(options.archive, archiveMeter) : resources.archive;
   const relayMeter = new RelayMeter();
-  const commandMeter = new CommandMeter();
-  const relay = new Relay({
+  const relay = wireRelay(wiring, relayMeter);
+  const commands = wireCommands(wiring, relay);
+  const watcher = wireWatcher(wiring, relay, archive !== undefined);
+  const usage = new UsageMeter({
+    store: store.usage,
+    log,
+    pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
+    pause: pauseUntilWoken,
+  });
+  const wiredArchive: Partial<WiredArchive> = archive ? wireArchive(wiring, archive, relay, watcher) : {};
+  const forgetting = new PlayerForgetting({
+    archive,
+    recorder: wiredArchive.recorder,
+    settings: store.settings,
+    clock,
+    sleep: Bun.sleep,
+    log,
+  });
+  return { relay, relayMeter, ...commands, watcher, usage, archiveMeter, ...wiredArchive, forgetting };
+}
+
+function wireRelay({ config, resources, basics, options }: GatewayWiring, meter: RelayMeter): Relay {
+  const { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes } = resources;
+  return new Relay({
     upstream,
     servers: store.servers,
     clock,
@@ -102,11 +123,19 @@ export function wireGateway(
       isSimulator: config.upstreamUrl === undefined,
       identity: upstreamIdentity,
     },
-    meter: relayMeter,
-    log,
+    meter,
+    log: basics.log,
     share: shared?.relayShare,
     notes,
   });
+}
+
+function wireCommands(
+  { config, resources, basics, options }: GatewayWiring,
+  relay: Relay,
+): Pick<Gateway, "dispatcher" | "commandMeter" | "commandEnds"> {
+  const { store, upstream, clock } = resources;
+  const commandMeter = new CommandMeter();
   const commandEnds = new CommandEnds(store.commands, options.waitForCommands ?? pauseUntilWoken);
   const dispatcher = new CommandDispatcher({
     store,
@@ -118,107 +147,89 @@ export function wireGateway(
     ttlMs: config.commandTtlMs,
     burstQuietMs: options.burstQuietMs ?? BURST_QUIET_MS,
     meter: commandMeter,
-    log,
+    log: basics.log,
     onSettled: (commandId) => commandEnds.wake(commandId),
-  });
-  const watcher = new Watcher({
-    relay,
-    servers: store.servers,
-    clock,
-    pause: options.pause ?? pauseUntilWoken,
-    log,
-    intervalMs: config.watchIntervalMs,
-    offReason: archive ? (config.isWatching ? undefined : WATCH_REASONS.watchOff) : WATCH_REASONS.noArchive,
-    lease: shared?.watchLease,
-    tellFailure: (serverId, failure, at) => recorder?.takeFailure(serverId, failure, at),
   });
   relay.observeResume(() => dispatcher.wakeWorkers());
   relay.listeners.add("confirming commands", ({ serverId, parts, fetchedAt }) => {
     return dispatcher.confirm(serverId, parts.sections[COMMAND_LOGS] ?? "[]", fetchedAt);
   });
-  const usage = new UsageMeter({
-    store: store.usage,
-    log,
-    pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
-    pause: pauseUntilWoken,
+  return { dispatcher, commandMeter, commandEnds };
+}
+
+function wireWatcher(
+  { config, resources, basics, options }: GatewayWiring,
+  relay: Relay,
+  hasArchive: boolean,
+): Watcher {
+  const { store, shared, clock } = resources;
+  const offReason = config.isWatching ? undefined : WATCH_REASONS.watchOff;
+  return new Watcher({
+    relay,
+    servers: store.servers,
+    clock,
+    pause: options.pause ?? pauseUntilWoken,
+    log: basics.log,
+    intervalMs: config.watchIntervalMs,
+    offReason: hasArchive ? offReason : WATCH_REASONS.noArchive,
+    lease: shared?.watchLease,
   });
-  const planOf = (serverId: string) => watcher.planOf(serverId);
-  if (readingThread) readingThread.planOf = planOf;
-  const recorder: Recorder | undefined =
-    readingThread ??
-    (archive &&
-      new EventRecorder({
-        archive,
-        clock,
-        sleep: Bun.sleep,
-        log,
-        hash: createIdentityHash(secret, clock),
-        commands: store.commands,
-        planOf,
-      }));
-  if (recorder) recordReadings(relay, recorder);
-  const wired = archive && recorder && wireEvents(archive, recorder, store.limits, clock, options, log);
-  const forgetting = new PlayerForgetting({
+}
+
+function wireArchive(wiring: GatewayWiring, archive: Archive, relay: Relay, watcher: Watcher): WiredArchive {
+  const { config, resources, options } = wiring;
+  const { store, clock } = resources;
+  const { log } = wiring.basics;
+  const pause = options.waitForEvents ?? pauseUntilWoken;
+  const recorder = wireRecorder(wiring, archive, relay, watcher);
+  const bell = new EventBell({ archive, pause, log });
+  recorder.onRecorded = (serverId) => bell.ring(serverId);
+  const slots = new StreamSlots();
+  return {
     archive,
     recorder,
-    settings: store.settings,
-    clock,
-    sleep: Bun.sleep,
-    log,
-  });
-  const maps = archive && new ServerMaps({ archive, settings: store.settings });
-  const history = archive && new HistoryReader(archive);
-  const meters = { relayMeter, commandMeter, archiveMeter };
-  const readers = wired?.readers ?? { events: undefined, streams: undefined };
-  const webhooks =
-    archive &&
-    wired &&
-    wireWebhooks({
+    events: new EventReader({ archive, bell, slots, pause }),
+    streams: new EventStreams({ archive, bell, slots, limits: store.limits, clock, pause, log }),
+    webhooks: wireWebhooks({
       config,
       archive,
-      bell: wired.bell,
+      bell,
       relay,
       watcher,
       resources,
       log,
       pause: pauseUntilWoken,
       post: options.post,
-    });
-  return {
-    relay,
-    watcher,
-    dispatcher,
-    commandEnds,
-    usage,
-    archive,
-    recorder,
-    ...readers,
-    webhooks,
-    forgetting,
-    maps,
-    history,
-    ...meters,
+    }),
+    maps: new ServerMaps({ archive, settings: store.settings }),
+    history: new HistoryReader(archive),
   };
 }
 
-function wireEvents(
+/** Records readings, and the failures that the watcher tells of. The recorder asks the watcher how a server is watched. */
+function wireRecorder(
+  { resources, basics: { log, secret } }: GatewayWiring,
   archive: Archive,
-  recorder: Recorder,
-  limits: LimitStore,
-  clock: Clock,
-  { waitForEvents: pause = pauseUntilWoken }: GatewayOptions,
-  log: Log,
-): { readonly bell: EventBell; readonly readers: Pick<Gateway, "events" | "streams"> } {
-  const bell = new EventBell({ archive, pause, log });
-  recorder.onRecorded = (serverId) => bell.ring(serverId);
-  const slots = new StreamSlots();
-  return {
-    bell,
-    readers: {
-      events: new EventReader({ archive, bell, slots, pause }),
-      streams: new EventStreams({ archive, bell, slots, limits, clock, pause, log }),
-    },
-  };
+  relay: Relay,
+  watcher: Watcher,
+): Recorder {
+  const { store, clock, readingThread } = resources;
+  const planOf = (serverId: string) => watcher.planOf(serverId);
+  if (readingThread) readingThread.planOf = planOf;
+  const recorder =
+    readingThread ??
+    new EventRecorder({
+      archive,
+      clock,
+      sleep: Bun.sleep,
+      log,
+      hash: createIdentityHash(secret, clock),
+      commands: store.commands,
+      planOf,
+    });
+  recordReadings(relay, recorder);
+  watcher.onFailure = (serverId, failure, at) => recorder.takeFailure(serverId, failure, at);
+  return recorder;
 }
 
 export function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {

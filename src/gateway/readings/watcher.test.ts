@@ -59,9 +59,9 @@ function start(parts: Partial<WatcherParts> = {}): Watcher {
     intervalMs: INTERVAL_MS,
     offReason: undefined,
     lease: undefined,
-    tellFailure: (serverId, { code }, at) => told.push({ serverId, code, at }),
     ...parts,
   });
+  watcher.onFailure = (serverId, { code }, at) => told.push({ serverId, code, at });
   watchers.push(watcher);
   watcher.start();
   return watcher;

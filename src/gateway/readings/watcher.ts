@@ -52,8 +52,6 @@ export type WatcherParts = {
   readonly offReason: string | undefined;
   /** Undefined when this is the only instance. */
   readonly lease: InstanceLease | undefined;
-  /** Called every few seconds for each watched server that cannot be read, with the reason. */
-  readonly tellFailure: (serverId: string, failure: Failure, at: number) => void;
 };
 
 /** For /metrics. */
@@ -78,6 +76,8 @@ export class Watcher {
   #callsInFlight = 0;
   /** The watcher's own calls since the start. "Offline" is a reading. */
   readonly calls = { reading: 0, failure: 0 };
+  /** Called every few seconds for each watched server that cannot be read, with the reason. */
+  onFailure: ((serverId: string, failure: Failure, at: number) => void) | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
 
@@ -256,7 +256,7 @@ export class Watcher {
       const failure = (isDue ? obstacle?.failure : undefined) ?? lastFailure;
       if (!failure) continue;
       const { code, message } = failure;
-      this.#parts.tellFailure(each.server.serverId, { code, message }, now);
+      this.onFailure?.(each.server.serverId, { code, message }, now);
     }
   }
 
