@@ -1,9 +1,9 @@
-// The composition root: opens, wires and starts Gatehouse from a configuration. app/ has a file for each of the three.
+// The composition root: opens, wires and starts Gatehouse from a configuration. app/ has the files for each of the three.
 import { startBackgroundJobs } from "./app/background-jobs.ts";
 import { Closers } from "./app/closers.ts";
 import { openBasics, openResources, readTls } from "./app/open-resources.ts";
 import { type GatewayOptions, wireGateway } from "./app/wire-gateway.ts";
-import { type DrainState, wireHttp } from "./app/wire-http.ts";
+import { wireHttp } from "./app/wire-http.ts";
 import type { Config } from "./config.ts";
 import { createAddressList } from "./core/address.ts";
 import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
@@ -60,7 +60,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   const basics = openBasics(config, options.writeLog);
   const { folder, log, masterKey } = basics;
   const closers = new Closers();
-  const drain: DrainState = { isDraining: false };
+  let isDraining = false;
   try {
     const resources = await openResources(config, basics, closers, options.clock);
     const gateway = wireGateway({ config, resources, basics, options });
@@ -73,7 +73,14 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const deliverer = gateway.webhooks?.deliverer;
     if (deliverer) closers.add(() => deliverer.stop(DRAIN_MS));
     deliverer?.start();
-    const handlers = wireHttp(config, basics, resources, gateway, drain, options.waitForEvents);
+    const handlers = wireHttp({
+      config,
+      basics,
+      resources,
+      gateway,
+      isDraining: () => isDraining,
+      waitForEvents: options.waitForEvents,
+    });
     const listeners: Listener[] = [];
     const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
     closers.add(() => Promise.all(listeners.map((each) => each.close(DRAIN_MS, idleGraceMs))));
@@ -116,7 +123,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       answer,
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
-        drain.isDraining = true;
+        isDraining = true;
         gateway.events?.stop();
         gateway.streams?.stop();
         handlers.stopSockets();
