@@ -97,6 +97,11 @@ export type Config = {
   readonly unknownSettings: readonly string[];
 };
 
+/** Without the .env file: for what the runtime reads by itself, and for `doctor`, which reports a .env that cannot be read. */
+export function readProcessEnvironment(): Environment {
+  return process.env;
+}
+
 /** The process's environment, then the .env file in the folder for what it leaves out. */
 export function readEnvironment(folder: string, overrides: Environment = {}): Environment {
   return { ...readEnvFile(folder), ...process.env, ...overrides };

@@ -48,6 +48,9 @@ const CORE_BUILTINS: ReadonlySet<string> = new Set(["node:net", "typebox"]);
 const OUTSIDE_WORLD =
   /\b(?:Date\.now|new Date\(\)|Math\.random|performance\.now|process\.[a-z]|setTimeout|setInterval|fetch\(|Bun\.(?!SHA256\b|CryptoHasher\b|hash\b)\w)/;
 
+/** The environment, also when it is taken out of its object. */
+const ENVIRONMENT = /\b(?:process|Bun|import\.meta)\.env\b|\{[^{}]*\benv\b[^{}]*\} = (?:process|Bun)\b/;
+
 /** The files of core whose values run in a browser; of the others, the dashboard may import types. */
 const BROWSER_SAFE: ReadonlySet<string> = new Set(
   [
@@ -173,6 +176,14 @@ describe("the folders of src", () => {
       (file) => folderOf(file) === "core" && OUTSIDE_WORLD.test(readFileSync(file, "utf8")),
     );
     expect(guilty.map((file) => relative(SRC, file))).toEqual([]);
+  });
+
+  test("only config reads the environment", () => {
+    const readers = files.filter((file) => ENVIRONMENT.test(readFileSync(file, "utf8")));
+    expect(readers.map((file) => relative(SRC, file))).toEqual(["config.ts"]);
+    for (const text of ["process.env.TERM", "Bun.env.TERM", "const { env, stdout } = process;"]) {
+      expect(text).toMatch(ENVIRONMENT);
+    }
   });
 
   test("the dashboard's bundle has only its own files, the client and pure values of core", () => {

@@ -1,8 +1,9 @@
 // gatehouse doctor: checks for common faults, and says how to fix each.
 import { Command } from "commander";
-import { parseConfig, readEnvironment } from "../config.ts";
+import { parseConfig, readEnvironment, readProcessEnvironment } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import { type Finding, hasFailure } from "../doctor/finding.ts";
+import { canShowColours } from "./printer.ts";
 import { escapeUnsafe } from "./safe-text.ts";
 
 export function createDoctorCommand(): Command {
@@ -30,8 +31,11 @@ async function diagnose(options: DoctorOptions): Promise<void> {
   // Loaded here, so that the other commands start faster.
   const { runChecks } = await import("../doctor/run-checks.ts");
   const testsKeys = options.askKeys === true;
-  const checks = await runChecks({ folder: process.cwd(), overrides, testsKeys });
-  process.stdout.write(options.json ? `${JSON.stringify({ checks })}\n` : describe(checks, canShowColours()));
+  const environment = readProcessEnvironment();
+  const acceptsAllCertificates = environment.NODE_TLS_REJECT_UNAUTHORIZED === "0";
+  const checks = await runChecks({ folder: process.cwd(), overrides, testsKeys, acceptsAllCertificates });
+  const hasColours = canShowColours(process.stdout, environment);
+  process.stdout.write(options.json ? `${JSON.stringify({ checks })}\n` : describe(checks, hasColours));
   process.exitCode = hasFailure(checks) ? 1 : 0;
 }
 
@@ -46,10 +50,6 @@ async function reportReadiness(overrides: Record<string, string>, isJson: boolea
     throw new StartRefused(`the instance at ${url} is not ready (${reason})`);
   }
   if (!isJson) process.stdout.write(`The instance at ${url} is ready.\n`);
-}
-
-function canShowColours(): boolean {
-  return process.stdout.isTTY === true && !process.env.NO_COLOR;
 }
 
 const RESULT_STYLES: Readonly<Record<Finding["result"], { word: string; colour: number }>> = {

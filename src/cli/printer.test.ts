@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Printer, type PrinterOptions } from "./printer.ts";
+import { canShowColours, Printer, type PrinterOptions } from "./printer.ts";
 import type { Column } from "./table-layout.ts";
 
 const COLUMNS: readonly Column[] = [{ title: "ID", isWhole: true }, { title: "LABEL" }];
@@ -16,6 +16,16 @@ function openPrinter(options: Partial<PrinterOptions> = {}) {
   });
   return { printer, read: () => printed };
 }
+
+test.each([
+  [true, {}, true],
+  [true, { NO_COLOR: "1" }, false],
+  [true, { NO_COLOR: "" }, true],
+  [true, { TERM: "dumb" }, false],
+  [false, {}, false],
+])("on a terminal: %j, with the environment %j, colours are shown: %j", (isTTY, environment, expected) => {
+  expect(canShowColours({ isTTY }, environment)).toBe(expected);
+});
 
 describe("the printer", () => {
   test("in a terminal no line of a table is wider than the terminal", () => {

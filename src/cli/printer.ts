@@ -100,12 +100,15 @@ export class Printer {
 
 export function openStandardPrinter(environment: Environment): Printer {
   const { stdout } = process;
-  const isPlain = Boolean(environment.NO_COLOR) || environment.TERM === "dumb";
   return new Printer({
     write: (text) => void stdout.write(text),
     width: stdout.isTTY ? stdout.columns || 80 : undefined,
-    hasColours: stdout.isTTY && !isPlain,
+    hasColours: canShowColours(stdout, environment),
   });
+}
+
+export function canShowColours(output: { readonly isTTY?: boolean }, environment: Environment): boolean {
+  return output.isTTY === true && !environment.NO_COLOR && environment.TERM !== "dumb";
 }
 
 function textOf(cell: Cell): string {

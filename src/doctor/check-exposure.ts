@@ -35,10 +35,14 @@ export type ExposureFacts = {
   readonly trustsProxy: boolean;
 };
 
-export function inspectExposure(config: Config, folder: string): ExposureFacts {
+export function inspectExposure(
+  config: Config,
+  folder: string,
+  acceptsAllCertificates: boolean,
+): ExposureFacts {
   return {
     envFile: inspectEnvFile(folder),
-    acceptsAllCertificates: process.env.NODE_TLS_REJECT_UNAUTHORIZED === "0",
+    acceptsAllCertificates,
     upstreamUrl: config.upstreamUrl,
     host: config.host,
     adminHost: config.admin?.host,

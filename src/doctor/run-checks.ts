@@ -37,9 +37,12 @@ export type CheckOptions = {
   readonly folder: string;
   readonly overrides: Readonly<Record<string, string>>;
   readonly testsKeys: boolean;
+  /** Whether the runtime was told to accept every certificate. */
+  readonly acceptsAllCertificates: boolean;
 };
 
-export async function runChecks({ folder, overrides, testsKeys }: CheckOptions): Promise<Finding[]> {
+export async function runChecks(options: CheckOptions): Promise<Finding[]> {
+  const { folder, overrides, testsKeys, acceptsAllCertificates } = options;
   const { config, faults, faultyNames } = readSettings(folder, overrides);
   const settings = judgeSettings({ faults, unknown: config?.unknownSettings ?? [] });
   const openFiles = () => judgeOpenFileLimit(readOpenFileLimit());
@@ -59,7 +62,9 @@ export async function runChecks({ folder, overrides, testsKeys }: CheckOptions):
       const paths = config.tls;
       return judgeTls(paths ? inspectTlsFiles(paths) : isTlsFaulty ? undefined : "none", Date.now());
     })),
-    ...(await runCheck("exposure", () => judgeExposure(inspectExposure(config, folder)))),
+    ...(await runCheck("exposure", () => {
+      return judgeExposure(inspectExposure(config, folder, acceptsAllCertificates));
+    })),
     ...(isUpstreamFaulty
       ? [skip("game API", "Not checked: GATEHOUSE_UPSTREAM_URL is not usable.")]
       : judgeGameApi(facts, config.upstreamUrl ?? "")),
