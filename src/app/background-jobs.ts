@@ -2,6 +2,7 @@
 import type { Config } from "../config.ts";
 import type { Log } from "../core/ports/log.ts";
 import { EventRetention } from "../gateway/events/event-retention.ts";
+import { judgeUnread } from "../gateway/events/judge-unread.ts";
 import { removeDeletedLedgers } from "../gateway/events/remove-deleted-ledgers.ts";
 import { HOUR_MS } from "../gateway/keys/usage-meter.ts";
 import type { Closers } from "./closers.ts";
@@ -15,6 +16,7 @@ const FLUSH_USAGE_MS = 3_000;
 const LAST_FLUSH_MS = 3_000;
 const FOLLOW_OTHERS_MS = 500;
 const REMOVE_LEDGERS_MS = 60_000;
+const JUDGE_UNREAD_MS = 5 * 60_000;
 const TIDY_MS = HOUR_MS;
 const DAY_MS = 24 * HOUR_MS;
 export const USAGE_KEPT_MS = 30 * DAY_MS;
@@ -53,6 +55,16 @@ export async function startBackgroundJobs(
       run: () => removeDeletedLedgers(store.servers, archive),
     } as const;
     closers.add(repeatJob(removal, log));
+  }
+  if (recorder) {
+    const planOf = (serverId: string) => watcher.planOf(serverId);
+    const judging = {
+      purpose: "ending calls and alerts of servers that are not watched",
+      everyMs: JUDGE_UNREAD_MS,
+      beginsNow: true,
+      run: () => judgeUnread({ servers: store.servers, planOf, recorder, clock }),
+    } as const;
+    closers.add(repeatJob(judging, log));
   }
   forgetting.start();
   closers.add(async () => void forgetting.stop());

@@ -44,6 +44,7 @@ export type News =
       readonly serverId: string;
       readonly plan: WatchPlan;
     }
+  | { readonly passedAt: number; readonly serverId: string; readonly plan: WatchPlan }
   | { readonly tidy: number }
   /** The answer to a question; undefined when the store did not answer. */
   | { readonly question: number; readonly sent: readonly SentCommand[] | undefined };

@@ -78,6 +78,7 @@ export class ReadingHost {
       this.#plans.set(news.serverId, news.plan);
       const { recorder } = this.#getParts();
       if ("failure" in news) recorder.takeFailure(news.serverId, news.failure, news.at);
+      else if ("passedAt" in news) recorder.takeTime(news.serverId, news.passedAt);
       else {
         const reading = this.#unpack(news.reading);
         if (reading) recorder.takeReading(news.serverId, reading);

@@ -111,6 +111,10 @@ export class ReadingThread implements Upstream, Recorder {
     this.#tell({ failure: { code, message }, at, serverId, plan: this.#getPlan(serverId) });
   }
 
+  takeTime(serverId: string, at: number): void {
+    this.#tell({ passedAt: at, serverId, plan: this.#getPlan(serverId) });
+  }
+
   async recordHook(serverId: string, hook: GameHook): Promise<HookOutcome> {
     return this.#call("recordHook", QUERY_MS, serverId, hook, this.#getPlan(serverId));
   }

@@ -126,6 +126,12 @@ export class EventRecorder implements Recorder {
     if (!this.#backoff) this.#wake();
   }
 
+  takeTime(serverId: string, at: number): void {
+    const { inputs } = this.#queueOf(serverId);
+    if (!inputs.some((input) => "passedAt" in input)) inputs.push({ passedAt: at });
+    if (!this.#backoff) this.#wake();
+  }
+
   async recordHook(serverId: string, hook: GameHook): Promise<HookOutcome> {
     if (this.#isStopped) throw new ArchiveUnavailable("the recorder has stopped");
     if (this.#isDown) throw toUnavailable(this.#fault);

@@ -11,6 +11,8 @@ export const IDLE_SLEEP_MS = 10_000;
 /** The sleep after a step that left something to delete. */
 export const STEP_SLEEP_MS = 5;
 const FAULT_LOG_MS = 60_000;
+/** A hundred years: more would be no time that a database knows. */
+const DAYS_MAX = 36_500;
 
 export type EventRetentionParts = {
   readonly archive: Pick<Archive, "prune">;
@@ -52,7 +54,8 @@ export class EventRetention {
 
   /** Returns how long to sleep. */
   async #step(): Promise<number> {
-    const { archive, clock, days, eventsMax } = this.#parts;
+    const { archive, clock, eventsMax } = this.#parts;
+    const days = Math.min(this.#parts.days, DAYS_MAX);
     try {
       const hasMore = await archive.prune({ now: clock(), days, eventsMax });
       return hasMore ? STEP_SLEEP_MS : IDLE_SLEEP_MS;

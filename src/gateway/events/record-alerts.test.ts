@@ -94,6 +94,24 @@ test("an alert follows the events that raised it, names them, and is cleared by 
   expect(await tell()).toEqual([RAISED, CLEARED]);
 });
 
+test("after a restart an alert of a server that nobody reads is cleared when it is judged again", async () => {
+  await archive.setAlertRules(SERVER, KILLS);
+  const first = open();
+  await read(first, 0);
+  await read(first, 5, 1, 2, 3);
+  sleeps.splice(0);
+  const second = open();
+  now = EVENT_AT + 6_000;
+  second.takeTime(SERVER, now);
+  await second.flush();
+  expect([await tell(), sleeps.map(({ ms }) => ms)]).toEqual([[RAISED], [5_000]]);
+  now = EVENT_AT + 11_000;
+  sleeps[0]?.end();
+  await Promise.resolve();
+  await second.flush();
+  expect(await tell()).toEqual([RAISED, CLEARED]);
+});
+
 test("rules that are set while a server is read begin with the next reading, also in a running recorder", async () => {
   const recorder = open();
   await read(recorder, 0);

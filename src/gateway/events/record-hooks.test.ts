@@ -217,6 +217,22 @@ test("where nobody reads the server, a call that a webhook opened is closed a mi
   expect(stage.sleeps).toEqual([]);
 });
 
+test("after a restart such a call is closed too, at its time or as soon as it is judged again", async () => {
+  const stage = new Stage();
+  await stage.recorder.recordHook(SERVER, hook("1", call("EmergencyCallStarted")));
+  stage.sleeps.splice(0);
+  stage.now += 1_000;
+  const second = stage.start();
+  second.takeTime(SERVER, stage.now);
+  await second.flush();
+  expect(stage.sleeps.map(({ ms }) => ms)).toEqual([UNSHOWN_CALL_MS + 1]);
+  stage.now += UNSHOWN_CALL_MS;
+  const third = stage.start();
+  third.takeTime(SERVER, stage.now);
+  await third.flush();
+  expect(await stage.list()).toEqual(["call.opened 7", "call.closed 7"]);
+});
+
 test("a webhook of a server that is deleted meanwhile is not waited for", async () => {
   const stage = new Stage();
   const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>();

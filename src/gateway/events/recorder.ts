@@ -20,6 +20,8 @@ export interface Recorder {
   takeReading(serverId: string, reading: GameReading | KeptReading): void;
   /** `failure` is what the game API said, or why it could not be asked. */
   takeFailure(serverId: string, failure: Failure, at: number): void;
+  /** Records what ends by time alone, such as an alert, for a server that may not be read any more. */
+  takeTime(serverId: string, at: number): void;
   /**
    * Resolves when the webhook's events are on disk, in order with the readings. Throws StoreUnavailable when the archive is away;
    * they may be recorded all the same then.

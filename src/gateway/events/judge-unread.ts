@@ -1,0 +1,24 @@
+// Emergency calls and alerts may end by time alone. The servers that are not watched are judged for that now and then: at the
+// start, and because the instance that had their timers may be gone.
+import type { Clock } from "../../core/ports/clock.ts";
+import type { ServerStore } from "../../core/ports/servers.ts";
+import type { WatchPlan } from "../../core/watch-plan.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** So many servers at once, because each may have to be loaded from the archive. */
+const BATCH = 50;
+
+export type UnreadParts = {
+  readonly servers: Pick<ServerStore, "all">;
+  readonly planOf: (serverId: string) => WatchPlan;
+  readonly recorder: Pick<Recorder, "takeTime" | "flush">;
+  readonly clock: Clock;
+};
+
+export async function judgeUnread({ servers, planOf, recorder, clock }: UnreadParts): Promise<void> {
+  const unread = Array.from(servers.all(), ({ serverId }) => serverId).filter((id) => !planOf(id).isWatched);
+  for (let first = 0; first < unread.length; first += BATCH) {
+    for (const serverId of unread.slice(first, first + BATCH)) recorder.takeTime(serverId, clock());
+    await recorder.flush();
+  }
+}
