@@ -45,6 +45,10 @@ describe("fields", () => {
       { Player: "Bob:54", Team: "Bob", Callsign: "54" },
       { Player: "deleted:0", Team: "Bob", Callsign: "54" },
     ],
+    [
+      { Callsign: "Bob", PositionDescriptor: "near Bob", Texture: "54 livery" },
+      { Callsign: "deleted", PositionDescriptor: "near deleted", Texture: "0 livery" },
+    ],
   ])("%j", (before, after) => {
     expect(erase(before)).toEqual(after);
   });
@@ -77,6 +81,7 @@ describe("texts", () => {
     [":pm BOB,bobby_2 hello", ":pm deleted,deleted hello"],
     [":log Bob:54 was here", ":log deleted:0 was here"],
     [":bob bob", ":bob deleted"],
+    [":54 bob", ":0 deleted"],
     [":kick Bobx xBob _Bob Bob_ Bobé éBob", ":kick Bobx xBob _Bob Bob_ Bobé éBob"],
     [":time 154 540 5.54 54.5 x54 54x", ":time 154 540 5.54 54.5 x54 54x"],
     [":kick (54) 54. 'Bob'", ":kick (0) 0. 'deleted'"],

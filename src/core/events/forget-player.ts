@@ -27,9 +27,12 @@ const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ["OwnerId", "id"],
   ["CoOwnerIds", "id"],
   ["Owner", "name"],
+  ["Callsign", "name"],
   ["Command", "command"],
   ["Argument", "text"],
   ["Description", "text"],
+  ["PositionDescriptor", "text"],
+  ["Texture", "text"],
   ["Event", "any"],
   ["Data", "any"],
   ["subject", "any"],
@@ -127,9 +130,10 @@ export class PlayerEraser {
     }
   }
 
-  /** The first word is the name of the command, not of a player. */
+  /** The first word is the name of the command, even if a player has the same; but no command is called like an id. */
   #eraseArguments(command: string): string {
-    const start = /^\s*[:;]\s*[\p{L}\p{N}_]*/u.exec(command)?.[0].length ?? 0;
+    const [beginning = "", word] = /^\s*[:;]\s*([\p{L}\p{N}_]*)/u.exec(command) ?? [];
+    const start = word === this.#id ? 0 : beginning.length;
     return command.slice(0, start) + this.#eraseWords(command.slice(start));
   }
 

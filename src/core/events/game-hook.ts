@@ -5,15 +5,8 @@ import type { CustomCommand } from "../wire/event-data.ts";
 import { type Element, textOf, timeOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
 
-/** More events of one body are dropped. */
-export const HOOK_EVENTS_MAX = 500;
 /** A Data with more bytes is kept as the beginning of its JSON text, with as many characters. */
 export const UNKNOWN_DATA_MAX = 4_096;
-/** Longer texts are no command and no call. */
-const TEXT_MAX = 4_096;
-/** Longer names of kinds are cut. */
-const KIND_MAX = 100;
-const CALL_PLAYERS_MAX = 500;
 const PLAYER_ID = /^[0-9]{1,32}$/;
 
 /** What tells one emergency call from another, as JSON text. */
@@ -57,18 +50,18 @@ export type GameHook = {
 
 const NOTHING_TOLD: HookBody = { server: null, events: [], probes: 0, dropped: 0 };
 
-/** Throws SyntaxError or RangeError for what is no JSON, or is nested too deeply. */
+/** The size of a body bounds how much it can tell. Throws SyntaxError or RangeError for what is no JSON, or is nested too deeply. */
 export function parseHookBody(text: string): HookBody {
   const body = parseExactJson(text);
   if (!isObject(body)) return NOTHING_TOLD;
   const server = typeof body.server === "string" ? body.server : null;
   const given: readonly unknown[] = Array.isArray(body.events) ? body.events : [];
-  const parsed = given.slice(0, HOOK_EVENTS_MAX).map(parseEvent);
+  const parsed = given.map(parseEvent);
   return {
     server,
     events: parsed.filter((told) => typeof told === "object"),
     probes: parsed.filter((told) => told === "probe").length,
-    dropped: given.length - parsed.filter((told) => told !== "dropped").length,
+    dropped: parsed.filter((told) => told === "dropped").length,
   };
 }
 
@@ -99,7 +92,7 @@ function parseCommand(element: Element): ToldCustom | undefined {
   if (!isObject(data) || id === undefined || !PLAYER_ID.test(id)) return undefined;
   const { command, argument } = data;
   const text = argument ?? "";
-  if (!isShortText(command) || !isShortText(text)) return undefined;
+  if (!isText(command) || !isText(text)) return undefined;
   const named = command.trim().replace(/^;+\s*/, "");
   if (named === "") return undefined;
   return {
@@ -117,7 +110,7 @@ function toUnknown(element: Element, kind: string): ToldCustom {
   return {
     type: "custom.unknown",
     at: timeOf(element, "timestamp"),
-    data: `{"Event":${JSON.stringify(cutText(kind, KIND_MAX))},"Data":${data}}`,
+    data: `{"Event":${JSON.stringify(kind)},"Data":${data}}`,
     players: [],
   };
 }
@@ -132,14 +125,14 @@ type Fit = (value: unknown) => boolean;
 
 /** The fields of a call as a read has them and in its order, how a webhook names them, and what each must be. */
 const CALL_FIELDS: readonly (readonly [name: string, told: string, fits: Fit])[] = [
-  ["Team", "team", isShortText],
+  ["Team", "team", isText],
   ["Caller", "caller", isInteger],
   ["Players", "players", isListOfIds],
   ["Position", "position", isPosition],
   ["StartedAt", "startedAt", isInteger],
   ["CallNumber", "callNumber", isInteger],
-  ["Description", "description", isShortText],
-  ["PositionDescriptor", "positionDescriptor", isShortText],
+  ["Description", "description", isText],
+  ["PositionDescriptor", "positionDescriptor", isText],
 ];
 
 /** Undefined without what tells the call from others. Other fields that do not fit are left out, as a read leaves them out. */
@@ -171,8 +164,8 @@ function writeInteger(text: string): string {
   return Number.isSafeInteger(value) ? String(value) : text;
 }
 
-function isShortText(value: unknown): value is string {
-  return typeof value === "string" && value.length <= TEXT_MAX;
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 /** A number of thousands of digits is an integer too, but no id. */
@@ -181,7 +174,7 @@ function isInteger(value: unknown): boolean {
 }
 
 function isListOfIds(value: unknown): boolean {
-  return Array.isArray(value) && value.length <= CALL_PLAYERS_MAX && value.every(isInteger);
+  return Array.isArray(value) && value.every(isInteger);
 }
 
 function isPosition(value: unknown): boolean {

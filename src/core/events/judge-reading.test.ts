@@ -72,6 +72,12 @@ const modCall = (second: number, moderator: string | null = null) => {
 const player = (changes: Sections = {}) => ({ ...ALL_SECTIONS_INFO.Players[0], ...changes });
 
 describe("log lists", () => {
+  test("an empty name of a moderator is no answer", () => {
+    const server = afterFirst();
+    expect(types(server.read(T0 + 5_000, { ModCalls: [modCall(1, "")] }))).toEqual(["modcall.opened"]);
+    expect(types(server.read(T0 + 10_000, { ModCalls: [modCall(1, "M:9")] }))).toEqual(["modcall.answered"]);
+  });
+
   test("two equal kills in one second are two events, and a hundred readings of them tell nothing more", () => {
     const server = afterFirst();
     expect(types(server.read(T0 + 5_000, { KillLogs: [kill(1), kill(1)] }))).toEqual([

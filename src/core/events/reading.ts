@@ -127,7 +127,8 @@ function identifyEntries(list: LogList, elements: readonly Element[], hash: Hash
   const answeredCounts = new Map<string, number>();
   return sortOldestFirst(elements).map(({ element, at }) => {
     const text = describeFields(list, element, IDENTITY_FIELDS[list]);
-    const isAnswered = list === "ModCalls" && typeof element.Moderator === "string";
+    const isAnswered =
+      list === "ModCalls" && typeof element.Moderator === "string" && element.Moderator !== "";
     return {
       element,
       at,
