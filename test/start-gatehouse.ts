@@ -9,10 +9,10 @@ import { parseConfig } from "../src/config.ts";
 import { DEFAULT_RIGHTS, type KeyRights } from "../src/core/api-key.ts";
 import type { GameServer } from "../src/core/game-server.ts";
 import type { Archive } from "../src/core/ports/archive.ts";
+import type { SleepUntilWoken } from "../src/core/ports/clock.ts";
 import type { Post } from "../src/core/ports/post.ts";
 import type { ServerDraft } from "../src/core/ports/servers.ts";
 import { hashToken, mintToken } from "../src/core/token.ts";
-import type { Pause } from "../src/gateway/commands/command-dispatcher.ts";
 
 export class FakeClock {
   now = 1_800_000_000_000;
@@ -65,9 +65,9 @@ export type TestOptions = {
   /** Sends to the receivers of webhooks; over the network by default. */
   readonly post?: Post;
   /** How readers of events wait; with real timers by default. */
-  readonly waitForEvents?: Pause;
+  readonly waitForEvents?: SleepUntilWoken;
   /** How callers wait for the ends of their commands; with real timers by default. */
-  readonly waitForCommands?: Pause;
+  readonly waitForCommands?: SleepUntilWoken;
   /** Whether the built-in simulator sends webhooks, by the machine's clock. No by default. */
   readonly sendsDemoHooks?: boolean;
 };

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
 import { ERRORS } from "../core/errors.ts";
-import type { Pause } from "../gateway/commands/command-dispatcher.ts";
+import type { SleepUntilWoken } from "../core/ports/clock.ts";
 import { WAITING_MAX } from "../gateway/commands/command-ends.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { WAITING_EVENTS_MAX } from "../gateway/events/event-recorder.ts";
@@ -54,7 +54,7 @@ export type HttpWiring = {
   readonly gateway: Gateway;
   readonly isDraining: () => boolean;
   /** How readers of events wait. */
-  readonly waitForEvents: Pause | undefined;
+  readonly waitForEvents: SleepUntilWoken | undefined;
 };
 
 /** Some of the handlers, and the gauges of what they keep in memory. */

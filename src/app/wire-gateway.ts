@@ -2,11 +2,11 @@
 // events, webhooks, maps and history.
 import type { Config } from "../config.ts";
 import type { Archive } from "../core/ports/archive.ts";
-import { TIMER_MAX_MS } from "../core/ports/clock.ts";
+import { type SleepUntilWoken, TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { Post } from "../core/ports/post.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { WATCH_REASONS } from "../core/watch-reasons.ts";
-import { CommandDispatcher, type Pause } from "../gateway/commands/command-dispatcher.ts";
+import { CommandDispatcher } from "../gateway/commands/command-dispatcher.ts";
 import { CommandEnds } from "../gateway/commands/command-ends.ts";
 import { CommandMeter } from "../gateway/commands/command-meter.ts";
 import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
@@ -39,12 +39,12 @@ const COMMAND_LOGS = SECTIONS.indexOf("CommandLogs");
 export type GatewayOptions = {
   readonly sleep?: (ms: number) => Promise<void>;
   /** How the workers that send commands wait. */
-  readonly pause?: Pause;
+  readonly pause?: SleepUntilWoken;
   readonly burstQuietMs?: number;
   /** How callers wait for the ends of their commands. */
-  readonly waitForCommands?: Pause;
+  readonly waitForCommands?: SleepUntilWoken;
   /** How readers of events wait. */
-  readonly waitForEvents?: Pause;
+  readonly waitForEvents?: SleepUntilWoken;
   readonly archive?: Archive;
   /** Sends to the receivers of webhooks. */
   readonly post?: Post;

@@ -1,9 +1,9 @@
 // Wires what delivers to webhooks.
 import type { Config } from "../config.ts";
 import type { Archive } from "../core/ports/archive.ts";
+import type { SleepUntilWoken } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Post } from "../core/ports/post.ts";
-import type { Pause } from "../gateway/commands/command-dispatcher.ts";
 import type { EventBell } from "../gateway/events/event-bell.ts";
 import type { Relay } from "../gateway/readings/relay.ts";
 import type { Watcher } from "../gateway/readings/watcher.ts";
@@ -26,7 +26,7 @@ export type WebhookWiring = {
   readonly watcher: Watcher;
   readonly resources: Pick<Resources, "store" | "shared" | "clock" | "webhookSealer">;
   readonly log: Log;
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
   /** Replaces the network in tests. */
   readonly post: Post | undefined;
 };

@@ -3,9 +3,8 @@
 import { ERRORS, isRefusal, type Refusal, refuse, StoreUnavailable } from "../core/errors.ts";
 import { type StreamEnd, writeBye } from "../core/events/stream-frames.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
-import type { Clock } from "../core/ports/clock.ts";
+import type { Clock, SleepUntilWoken } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { Pause } from "../gateway/commands/command-dispatcher.ts";
 import type { StreamChunk } from "../gateway/events/event-batch.ts";
 import type { EventStream, StreamSink } from "../gateway/events/event-stream.ts";
 import type { EventStreams, OpenedStream } from "../gateway/events/event-streams.ts";
@@ -46,7 +45,7 @@ export type EventSocketParts = {
   readonly readers: StreamReaders;
   readonly callerSteps: CallerSteps;
   readonly clock: Clock;
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
   readonly log: Pick<Log, "error">;
   /** Called when a token was sent in a frame, with the client's address and the token's refusal, if there was one. */
   readonly observeToken: (call: Call, address: string, refusal: Refusal | undefined) => void;
@@ -186,7 +185,7 @@ type Entrance =
     };
 
 export class EventSocket implements SocketHandler, StreamSink {
-  readonly #pause: Pause;
+  readonly #pause: SleepUntilWoken;
   readonly #entrance: Entrance;
   /** Ends every pause of this socket. */
   readonly #over = new AbortController();
@@ -196,7 +195,7 @@ export class EventSocket implements SocketHandler, StreamSink {
   #isFinishing = false;
   #onDrained: (() => void) | undefined;
 
-  constructor(pause: Pause, entrance: Entrance) {
+  constructor(pause: SleepUntilWoken, entrance: Entrance) {
     this.#pause = pause;
     this.#entrance = entrance;
   }

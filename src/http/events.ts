@@ -3,7 +3,7 @@ import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import { writeCursor } from "../core/events/cursor.ts";
 import { writeEvent } from "../core/events/event-text.ts";
 import type { LedgerPage } from "../core/ports/archive.ts";
-import type { EventReader, Patience } from "../gateway/events/event-reader.ts";
+import type { EventReader, WaitOptions } from "../gateway/events/event-reader.ts";
 import { answerLateRefusal, answerRefusal, NOT_CONFIGURED } from "./answers.ts";
 import {
   type ArchiveReader,
@@ -68,7 +68,7 @@ export class EventHandlers {
     { keyId, sections, recheck }: ArchiveReader,
   ): Promise<LedgerPage | Refusal> {
     if (waitMs === 0 || call.request.method === "HEAD") return events.read(query);
-    const patience: Patience = {
+    const wait: WaitOptions = {
       waitMs,
       keyId,
       signal: call.request.signal,
@@ -76,7 +76,7 @@ export class EventHandlers {
     };
     call.extendIdleTimeout(waitMs + ARCHIVE_MS);
     try {
-      return await events.readOrWait(query, patience);
+      return await events.readOrWait(query, wait);
     } finally {
       call.resetIdleTimeout();
     }

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { pauseUntilWoken } from "../../src/app/wire-gateway.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { facadeKeyOf } from "../../src/core/facade/facade-key.ts";
+import type { SleepUntilWoken } from "../../src/core/ports/clock.ts";
 import { SECTIONS, toSectionSet } from "../../src/core/sections.ts";
-import type { Pause } from "../../src/gateway/commands/command-dispatcher.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
 import { openSocket } from "../faults/raw-socket.ts";
 import { until } from "../process/run-gatehouse.ts";
@@ -15,9 +15,9 @@ const ALL = SECTIONS.map((name) => `${name}=true`).join("&");
 const INFO = { ...BASE_INFO, ...ALL_SECTIONS_INFO };
 const V1_PATHS = ["players", "staff", "joinlogs", "queue", "killlogs", "commandlogs", "modcalls", "vehicles"];
 /** The deadline of a caller passes at once, and the store is never polled. */
-const NO_PATIENCE: Pause = (ms) => (ms > 1_000 ? Promise.resolve() : new Promise(() => {}));
+const NO_PATIENCE: SleepUntilWoken = (ms) => (ms > 1_000 ? Promise.resolve() : new Promise(() => {}));
 
-let wait: Pause = pauseUntilWoken;
+let wait: SleepUntilWoken = pauseUntilWoken;
 let gateway: CommandGateway;
 let bot: Bot;
 let key: string;

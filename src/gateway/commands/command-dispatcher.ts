@@ -10,7 +10,7 @@ import {
   mayHaveRemoteEntry,
 } from "../../core/find-confirmations.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
@@ -47,9 +47,6 @@ export interface CommandOutlook {
   applyDelivery(server: GameServer, delivery: Delivery, now: number): void;
 }
 
-/** Sleeps, but not longer than until `wake` is aborted. */
-export type Pause = (ms: number, wake: AbortSignal) => Promise<void>;
-
 export type DispatcherParts = {
   readonly store: {
     readonly commands: CommandQueue;
@@ -58,7 +55,7 @@ export type DispatcherParts = {
   readonly upstream: Pick<Upstream, "sendCommand">;
   readonly outlook: CommandOutlook;
   readonly clock: Clock;
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
   readonly intervalMs: number;
   readonly ttlMs: number;
   /** A worker starts to send when no command has arrived for this long; 0 starts at once. */

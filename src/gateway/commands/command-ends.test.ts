@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Command, CommandStatus } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { Pause } from "./command-dispatcher.ts";
+import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import { CommandEnds, WAITING_MAX } from "./command-ends.ts";
 
 const DEADLINE_MS = 4_000;
@@ -10,7 +10,7 @@ const DEADLINE_MS = 4_000;
 class HeldPauses {
   readonly #held: { readonly ms: number; readonly resolve: () => void }[] = [];
 
-  readonly pause: Pause = (ms, wake) => {
+  readonly pause: SleepUntilWoken = (ms, wake) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#held.push({ ms, resolve });
     wake.addEventListener("abort", () => resolve());

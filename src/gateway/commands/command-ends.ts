@@ -2,8 +2,8 @@
 // share one poll of the store; the dispatcher of this instance ends the wait at once.
 import type { Command, CommandStatus } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
+import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
-import type { Pause } from "./command-dispatcher.ts";
 
 /** How soon a caller hears of an end that another instance has recorded. */
 const POLL_MS = 250;
@@ -21,11 +21,11 @@ type Poll = {
 
 export class CommandEnds {
   readonly #commands: Pick<CommandQueue, "find">;
-  readonly #pause: Pause;
+  readonly #pause: SleepUntilWoken;
   readonly #polls = new Map<string, Poll>();
   #waiting = 0;
 
-  constructor(commands: Pick<CommandQueue, "find">, pause: Pause) {
+  constructor(commands: Pick<CommandQueue, "find">, pause: SleepUntilWoken) {
     this.#commands = commands;
     this.#pause = pause;
   }

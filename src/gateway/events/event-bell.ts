@@ -2,15 +2,15 @@
 // asking the archive, with one query for all servers that somebody waits for.
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Archive } from "../../core/ports/archive.ts";
+import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { Pause } from "../commands/command-dispatcher.ts";
 
 /** How often the archive is asked while somebody waits. */
 export const POLL_MS = 500;
 
 export type EventBellParts = {
   readonly archive: Pick<Archive, "findLast">;
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
   readonly log: Pick<Log, "error">;
 };
 

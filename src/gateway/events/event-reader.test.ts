@@ -6,7 +6,7 @@ import { filterAll, parseTypes } from "../../core/events/event-types.ts";
 import type { LedgerPage } from "../../core/ports/archive.ts";
 import { ALL_SECTIONS } from "../../core/sections.ts";
 import { EventBell, POLL_MS } from "./event-bell.ts";
-import { type EventQuery, EventReader, type Patience, RECHECK_MS } from "./event-reader.ts";
+import { type EventQuery, EventReader, RECHECK_MS, type WaitOptions } from "./event-reader.ts";
 import { STREAMS_PER_KEY_MAX, StreamSlots, TOO_MANY_STREAMS } from "./stream-slots.ts";
 
 const WAIT_MS = 25_000;
@@ -19,7 +19,7 @@ function open() {
   const { pause } = pauses;
   const bell = new EventBell({ archive, pause, log });
   const reader = new EventReader({ archive, bell, slots: new StreamSlots(), pause });
-  const wait = (changes: Partial<EventQuery> = {}, patience: Partial<Patience> = {}) => {
+  const wait = (changes: Partial<EventQuery> = {}, options: Partial<WaitOptions> = {}) => {
     const query = { serverId: "srv_a", start: { after: "now" }, filter: filterAll(), limit: 100 } as const;
     return reader.readOrWait(
       { ...query, ...changes },
@@ -28,7 +28,7 @@ function open() {
         keyId: "key_1",
         signal: new AbortController().signal,
         mayGoOn: async () => true,
-        ...patience,
+        ...options,
       },
     );
   };

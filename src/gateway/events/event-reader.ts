@@ -1,7 +1,7 @@
 // Reads pages of a ledger, and waits for new events when there are none yet.
 import type { Refusal } from "../../core/errors.ts";
 import type { Archive, LedgerPage, PageRequest, PageStart } from "../../core/ports/archive.ts";
-import type { Pause } from "../commands/command-dispatcher.ts";
+import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { EventBell, Waiter } from "./event-bell.ts";
 import { type StreamSlots, TOO_MANY_STREAMS } from "./stream-slots.ts";
 
@@ -12,7 +12,7 @@ export const RECHECK_MS = 1_000;
 export type EventQuery = Omit<PageRequest, "start"> & { readonly start: PageStart | "newest" };
 
 /** How long a reader waits, and what ends its wait before. */
-export type Patience = {
+export type WaitOptions = {
   readonly waitMs: number;
   /** Undefined for an operator. */
   readonly keyId: string | undefined;
@@ -26,7 +26,7 @@ export type EventReaderParts = {
   readonly archive: Pick<Archive, "readPage">;
   readonly bell: EventBell;
   readonly slots: StreamSlots;
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
 };
 
 export class EventReader {
@@ -49,21 +49,21 @@ export class EventReader {
     return "expired" in page ? page : { ...page, hasMore: false };
   }
 
-  /** The page as soon as it has an event, at the latest when the patience ends. */
-  async readOrWait(query: EventQuery, patience: Patience): Promise<LedgerPage | Refusal> {
+  /** The page as soon as it has an event, at the latest after `waitMs`. */
+  async readOrWait(query: EventQuery, options: WaitOptions): Promise<LedgerPage | Refusal> {
     const { bell, slots } = this.#parts;
-    if (patience.waitMs === 0 || this.#stopped.signal.aborted) return this.read(query);
+    if (options.waitMs === 0 || this.#stopped.signal.aborted) return this.read(query);
     const waiter = bell.open(query.serverId);
     try {
       const page = await this.read(query);
       if (!isEmpty(page)) return page;
-      if (!slots.take(patience.keyId)) return TOO_MANY_STREAMS;
+      if (!slots.take(options.keyId)) return TOO_MANY_STREAMS;
       this.waitingReads++;
       try {
-        return await this.#wait(query, page.next, waiter, patience);
+        return await this.#wait(query, page.next, waiter, options);
       } finally {
         this.waitingReads--;
-        slots.release(patience.keyId);
+        slots.release(options.keyId);
       }
     } finally {
       waiter.close();
@@ -79,7 +79,7 @@ export class EventReader {
     query: EventQuery,
     from: NextPlace,
     waiter: Waiter,
-    { waitMs, signal, mayGoOn }: Patience,
+    { waitMs, signal, mayGoOn }: WaitOptions,
   ): Promise<LedgerPage> {
     const { pause } = this.#parts;
     const ended = new AbortController();

@@ -3,10 +3,9 @@ import { ERRORS, type Refusal, StoreUnavailable } from "../../core/errors.ts";
 import type { StreamFormat } from "../../core/events/stream-frames.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { Archive, PageStart } from "../../core/ports/archive.ts";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { LimitStore } from "../../core/ports/limits.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { Pause } from "../commands/command-dispatcher.ts";
 import type { NamedFilter } from "./event-batch.ts";
 import type { EventBell } from "./event-bell.ts";
 import { EventStream, type StreamSink } from "./event-stream.ts";
@@ -39,7 +38,7 @@ export type EventStreamsParts = {
   readonly slots: StreamSlots;
   readonly limits: Pick<LimitStore, "findBlocked">;
   readonly clock: Clock;
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
   readonly log: Pick<Log, "error">;
 };
 

@@ -4,8 +4,8 @@ import { StoreUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import { filterAll } from "../../core/events/event-types.ts";
 import type { Archive, LedgerPage, PageStart } from "../../core/ports/archive.ts";
+import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { Pause } from "../commands/command-dispatcher.ts";
 import { EventBatch, type NamedFilter } from "./event-batch.ts";
 import type { EventBell, Waiter } from "./event-bell.ts";
 
@@ -39,7 +39,7 @@ export type FeedParts = {
   readonly serverId: string;
   readonly archive: Pick<Archive, "readPage">;
   readonly bell: EventBell;
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
   readonly log: Pick<Log, "error">;
   /** Called when the last stream has left. */
   readonly onEmpty: () => void;

@@ -18,7 +18,7 @@ export type RefusedKey = {
   readonly failure: UpstreamFailure;
 };
 
-export type Pause = Pick<Budget, "pausedUntil" | "pauseMs"> & Partial<Pick<Budget, "isPauseNamed">>;
+export type SavedPause = Pick<Budget, "pausedUntil" | "pauseMs"> & Partial<Pick<Budget, "isPauseNamed">>;
 
 /** Identifies the pair of game API and global key. Hashed, because the global key is a secret. */
 export function identifyUpstream(baseUrl: string, globalKey: string | undefined): string {
@@ -29,7 +29,7 @@ type NotesStore = Pick<Store, "servers" | "settings">;
 
 export class UpstreamNotes {
   /** The values below are those that were saved before the start. */
-  readonly pause: Pause | undefined;
+  readonly pause: SavedPause | undefined;
   readonly refusedKeys: readonly RefusedKey[];
   /** Null while the global key may be used. */
   readonly globalKeyFailure: UpstreamFailure | null;
@@ -44,7 +44,7 @@ export class UpstreamNotes {
     const refusedKeys = refused.filter(({ serverId, keyRevision }) => {
       return servers.find(serverId)?.keyRevision === keyRevision;
     });
-    const saved = await findNote<Pause>(settings, PAUSE, identity);
+    const saved = await findNote<SavedPause>(settings, PAUSE, identity);
     const liftedAt = Number((await settings.find(LIFTED_AT)) ?? 0);
     // The process may have ended after a pause was lifted and before the note was deleted.
     const pause = saved && saved.pausedUntil - saved.pauseMs > liftedAt ? saved : undefined;
@@ -70,7 +70,7 @@ export class UpstreamNotes {
     this.globalKeyFailure = saved.globalKeyFailure;
   }
 
-  savePause(pause: Pause): void {
+  savePause(pause: SavedPause): void {
     this.#save(PAUSE, pause);
   }
 

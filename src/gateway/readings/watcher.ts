@@ -3,7 +3,7 @@
 import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
 import type { Failure } from "../../core/events/judge-state.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { InstanceLease } from "../../core/ports/instance-lease.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
@@ -19,7 +19,6 @@ import {
 } from "../../core/watch-plan.ts";
 import { WATCH_REASONS } from "../../core/watch-reasons.ts";
 import type { WatchingResource } from "../../core/wire/server.ts";
-import type { Pause } from "../commands/command-dispatcher.ts";
 import { HOLD_EVERY_MS, LeaseHolder } from "../instances/lease-holder.ts";
 import type { Relay, WatchFacts, WatchObstacle } from "./relay.ts";
 
@@ -44,7 +43,7 @@ export type WatcherParts = {
   readonly servers: Pick<ServerStore, "all" | "find">;
   readonly clock: Clock;
   /** How the watcher waits until its next look. */
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
   readonly log: Log;
   /** GATEHOUSE_WATCH_INTERVAL_MS. */
   readonly intervalMs: number;

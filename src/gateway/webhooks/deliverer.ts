@@ -2,12 +2,12 @@
 // and gives each webhook its turn. The rules are in core/webhooks; delivery-turns.ts has what one turn does.
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Archive } from "../../core/ports/archive.ts";
+import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { InstanceLease } from "../../core/ports/instance-lease.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { chooseTurns } from "../../core/webhooks/turns.ts";
 import type { Webhook } from "../../core/webhooks/webhook.ts";
-import type { Pause } from "../commands/command-dispatcher.ts";
 import type { EventBell, Waiter } from "../events/event-bell.ts";
 import { HOLD_EVERY_MS, LeaseHolder } from "../instances/lease-holder.ts";
 import type { NameServers } from "../servers/name-servers.ts";
@@ -37,7 +37,7 @@ export type DelivererParts = Omit<
 > & {
   readonly archive: DeliveryTurnsParts["archive"] & Pick<Archive, "listWebhooks">;
   readonly bell: Pick<EventBell, "open">;
-  readonly pause: Pause;
+  readonly pause: SleepUntilWoken;
   readonly log: Log;
   /** Undefined when this is the only instance. */
   readonly lease: InstanceLease | undefined;
