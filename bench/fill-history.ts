@@ -132,6 +132,7 @@ function makeCounts(at: number): Counts {
     max: players,
     queueMax: players > 20 ? 3 : 0,
     staffMax: Math.min(players, 3),
+    teamKnownMs: MINUTE_MS,
     teamMs,
   };
 }

@@ -22,12 +22,12 @@ export type CountsRow = {
   readonly max: Integer;
   readonly queue_max: Integer | null;
   readonly staff_max: Integer | null;
-  /** JSON text. */
-  readonly teams: string;
+  /** JSON text (see writeTeams); null when it was not asked for. */
+  readonly teams: string | null;
 };
 export const COUNTS_COLUMNS = "at, known_ms, player_ms, min, max, queue_max, staff_max, teams";
 const PLAYERS_COLUMNS =
-  "at, known_ms, player_ms, min, max, NULL AS queue_max, NULL AS staff_max, '{}' AS teams";
+  "at, known_ms, player_ms, min, max, NULL AS queue_max, NULL AS staff_max, NULL AS teams";
 
 export function columnsOf(detail: CountDetail): string {
   return detail === "all" ? COUNTS_COLUMNS : PLAYERS_COLUMNS;
@@ -94,7 +94,7 @@ export function toCountsRow(counts: Counts) {
     max: counts.max,
     queue_max: counts.queueMax,
     staff_max: counts.staffMax,
-    teams: JSON.stringify(counts.teamMs),
+    teams: writeTeams(counts),
   };
 }
 
@@ -107,7 +107,7 @@ export function toCounts(row: CountsRow): Counts {
     max: Number(row.max),
     queueMax: row.queue_max === null ? null : Number(row.queue_max),
     staffMax: row.staff_max === null ? null : Number(row.staff_max),
-    teamMs: row.teams === "{}" ? {} : JSON.parse(row.teams),
+    ...parseTeams(row.teams, Number(row.known_ms)),
   };
 }
 
@@ -299,6 +299,19 @@ export function historyCutoff(now: number): { readonly at: number; readonly day:
 
 function dayOf(time: number): number {
   return Math.floor(time / DAY_MS);
+}
+
+/** The time in each team; as `[teamKnownMs, teams]` when the teams were not known all of the known time. */
+function writeTeams({ knownMs, teamKnownMs, teamMs }: Counts): string {
+  return JSON.stringify(teamKnownMs === knownMs ? teamMs : [Math.round(teamKnownMs), teamMs]);
+}
+
+function parseTeams(text: string | null, knownMs: number): Pick<Counts, "teamKnownMs" | "teamMs"> {
+  if (text === null) return { teamKnownMs: 0, teamMs: {} };
+  const teams = JSON.parse(text) as Counts["teamMs"] | [number, Counts["teamMs"]];
+  if (!Array.isArray(teams)) return { teamKnownMs: knownMs, teamMs: teams };
+  const [teamKnownMs, teamMs] = teams;
+  return { teamKnownMs, teamMs };
 }
 
 /** As `[team, from, to]`, because there are many of them. */

@@ -95,14 +95,35 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
         await add({ minutes: [minute(MIDNIGHT, 9)] }, {}, otherId);
         expect(await archive.readCounts(serverId, "1m", ALWAYS)).toEqual([first, second, third]);
         expect(await archive.readCounts(serverId, "1m", ALWAYS, "players")).toEqual(
-          [first, second, third].map((one) => ({ ...one, queueMax: null, staffMax: null, teamMs: {} })),
+          [first, second, third].map((one) => ({
+            ...one,
+            queueMax: null,
+            staffMax: null,
+            teamKnownMs: 0,
+            teamMs: {},
+          })),
         );
-        const known = { ...first, knownMs: 90_000, playerMs: 540_000, max: 10 };
+        const known = { ...first, knownMs: 90_000, teamKnownMs: 90_000, playerMs: 540_000, max: 10 };
         expect(await archive.readCounts(serverId, "5m", ALWAYS)).toEqual([known, third]);
-        const all = { ...known, knownMs: 150_000, min: 0, staffMax: 2 };
+        const all = { ...known, knownMs: 150_000, teamKnownMs: 150_000, min: 0, staffMax: 2 };
         const teamMs = { Police: 60_001, "Клан «☃»\0": 5 };
         for (const resolution of ["1h", "1d"] as const)
           expect(await archive.readCounts(serverId, resolution, ALWAYS)).toEqual([{ ...all, teamMs }]);
+      });
+
+      test("the time in which teams were known is added up on its own", async () => {
+        const part = minute(MIDNIGHT, 4, { teamKnownMs: 15_000, teamMs: { Police: 60_000 } });
+        const never = minute(MIDNIGHT + MINUTE_MS, 4, { teamKnownMs: 0 });
+        const whole = minute(MIDNIGHT + 2 * MINUTE_MS, 4, { teamMs: { Fire: 60_000 } });
+        await add({ minutes: [part, never] });
+        await add({ minutes: [whole] });
+        expect(await archive.readCounts(serverId, "1m", ALWAYS)).toEqual([part, never, whole]);
+        const sums = { knownMs: 3 * MINUTE_MS, playerMs: 12 * MINUTE_MS, teamKnownMs: 75_000 };
+        const teamMs = { Police: 60_000, Fire: 60_000 };
+        for (const resolution of ["5m", "1h", "1d"] as const)
+          expect(await archive.readCounts(serverId, resolution, ALWAYS)).toEqual([
+            minute(MIDNIGHT, 4, { ...sums, teamMs }),
+          ]);
       });
 
       test("the rest of a minute that was told of before is added to it", async () => {
@@ -155,6 +176,14 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
       const sessions = new Map([["54", OPEN]]);
       await add({}, { memory: write({ counts, sessions, playersShownAt: NOW }) });
       expect(await archive.readOpenHistory(serverId)).toEqual({ counts, sessions, seenAt: NOW });
+    });
+
+    test("an open minute of an earlier version knows its teams for all of its known time", async () => {
+      const { teamKnownMs: _, ...earlier } = minute(MIDNIGHT, 1, { knownMs: 20_000 });
+      const memory = [{ part: "counts", text: JSON.stringify({ minute: earlier, last: null }) }];
+      await add({}, { memory });
+      const { counts } = await archive.readOpenHistory(serverId);
+      expect(counts.minute).toEqual({ ...earlier, teamKnownMs: 20_000 });
     });
 
     describe("sessions", () => {

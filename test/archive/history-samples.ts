@@ -22,6 +22,7 @@ export function minute(at: number, players: number, changes: Partial<Counts> = {
     max: players,
     queueMax: null,
     staffMax: null,
+    teamKnownMs: changes.knownMs ?? MINUTE_MS,
     teamMs: {},
     ...changes,
   };

@@ -35,7 +35,7 @@ async function startPublicServer() {
     const players = Math.round(14 + 12 * Math.sin((hour - 8) / 3.82));
     const at = Math.floor(now / HOUR_MS) * HOUR_MS - hour * HOUR_MS;
     const counts = { knownMs: 60_000, playerMs: players * 60_000, min: players, max: players + 4 };
-    return { at, ...counts, queueMax: 0, staffMax: 1, teamMs: {} };
+    return { at, ...counts, queueMax: 0, staffMax: 1, teamKnownMs: 60_000, teamMs: {} };
   }).filter((_, hour) => hour < 60 || hour > 84);
   const change = (n: number, state: "offline" | "online" | "unreachable", hoursAgo: number) =>
     makeEvent(n, { type: `server.${state}`, at: now - hoursAgo * HOUR_MS, data: "{}", players: [] });

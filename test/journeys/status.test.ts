@@ -123,6 +123,7 @@ describe("what is public", () => {
       max: 9,
       queueMax: 5,
       staffMax: 3,
+      teamKnownMs: 60_000,
     };
     const { version } = await archive.load(server.serverId);
     const history = { ...NO_HISTORY, minutes: [{ ...minute, teamMs: { Sheriff: 60_000 } }] };

@@ -71,8 +71,13 @@ type Visit = {
   readonly sights: Sight[];
 };
 type Present = { readonly visit: Visit; team: string; isStaff: boolean };
-/** `count`: the players that it told of. */
-type Shown = { readonly at: number; readonly count: number; readonly players: readonly number[] | undefined };
+/** `count`: the players that it told of; `teams`: that of each player. */
+type Shown = {
+  readonly at: number;
+  readonly count: number;
+  readonly players: readonly number[] | undefined;
+  readonly teams: readonly string[] | undefined;
+};
 
 /** Who judges the readings. */
 interface Judge {
@@ -225,7 +230,8 @@ class Run {
     if (!isLate) {
       const { at, settings, sections } = reading;
       const players = sections.Players ? Array.from(sights.keys(), (visit) => visit.player) : undefined;
-      this.shown.push({ at, count: Number(settings?.CurrentPlayers ?? 0), players });
+      const teams = sections.Players ? Array.from(sights.values(), (sight) => sight.team) : undefined;
+      this.shown.push({ at, count: Number(settings?.CurrentPlayers ?? 0), players, teams });
       for (const [visit, sight] of sights) visit.sights.push(sight);
       this.#last = reading;
     }
@@ -386,18 +392,30 @@ function expectSession({ joinedAt, leftAt: goneAt, isLogged, sights }: Visit): O
   return { joinedAt, leftAt, wasStaff: sights.some(({ isStaff }) => isStaff), teams };
 }
 
+type WantedCounts = {
+  readonly at: number;
+  knownMs: number;
+  playerMs: number;
+  teamKnownMs: number;
+  readonly teamMs: Record<string, number>;
+};
+
 /** Each minute from the readings, second by second. */
-function countWorld(shown: readonly Shown[], now: number): Map<number, { known: number; players: number }> {
-  const minutes = new Map<number, { known: number; players: number }>();
-  for (const [place, { at, count }] of shown.entries()) {
+function countWorld(shown: readonly Shown[], now: number): WantedCounts[] {
+  const minutes = new Map<number, WantedCounts>();
+  for (const [place, { at, count, teams }] of shown.entries()) {
     const to = Math.min(shown[place + 1]?.at ?? now, at + VOUCH_MS);
     for (let second = at; second < to; second += 1_000) {
       const minute = second - (second % 60_000);
-      const sum = minutes.get(minute) ?? { known: 0, players: 0 };
-      minutes.set(minute, { known: sum.known + 1_000, players: sum.players + count * 1_000 });
+      const sum = minutes.get(minute) ?? { at: minute, knownMs: 0, playerMs: 0, teamKnownMs: 0, teamMs: {} };
+      minutes.set(minute, sum);
+      sum.knownMs += 1_000;
+      sum.playerMs += count * 1_000;
+      if (teams) sum.teamKnownMs += 1_000;
+      for (const team of teams ?? []) sum.teamMs[team] = (sum.teamMs[team] ?? 0) + 1_000;
     }
   }
-  return minutes;
+  return [...minutes.values()];
 }
 
 function checkCounts(run: Run, { minutes, counts }: History): void {
@@ -406,10 +424,10 @@ function checkCounts(run: Run, { minutes, counts }: History): void {
   const told = rollUp([...minutes, ...open], "1m");
   // Those that are over are told once.
   expect(new Set(minutes.map(({ at }) => at)).size).toBe(minutes.length);
-  const wanted = countWorld(run.shown, now);
-  expect(told.map(({ at, knownMs, playerMs }) => [at, knownMs, playerMs])).toEqual(
-    Array.from(wanted, ([at, { known, players }]) => [at, known, players]),
-  );
+  const sums = told.map(({ at, knownMs, playerMs, teamKnownMs, teamMs }) => {
+    return { at, knownMs, playerMs, teamKnownMs, teamMs };
+  });
+  expect(sums).toEqual(countWorld(run.shown, now));
   const [day] = rollUp(rollUp(rollUp(told, "5m"), "1h"), "1d");
   const direct = rollUp(told, "1d");
   expect(day).toEqual(direct[0] ?? day);

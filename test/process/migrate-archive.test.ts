@@ -55,7 +55,7 @@ async function fill(archive: Archive): Promise<void> {
   await archive.noteAttempt("hook_a0", { place }, {}, makeDelivery(2));
   const stays = [{ team: "«☃»", from: NOW, to: NOW + 5 }];
   const sessions = ["1", "9", "10"].map((player) => session(player, NOW, NOW + 5, { stays, wasStaff: true }));
-  const minutes = [minute(NOW, 3, { queueMax: 2, teamMs: { Полиция: 7 } })];
+  const minutes = [minute(NOW, 3, { queueMax: 2, teamKnownMs: 9, teamMs: { Полиция: 7 } })];
   await addHistory(archive, { minutes, sessions, acts: [act("9", NOW), act("9", NOW, [1, 2])] });
   await archive.setAlertRules("srv_a", { offline: { minutes: 5 } });
   const seen = { kind: "street", name: "Улица", cellX: -2, cellZ: 3, count: 4, sumX: 9, sumZ: 0 } as const;

@@ -336,7 +336,7 @@ export type PlayersPoint = {
   readonly queue_max?: number | null;
   /** The most players with a permission above Normal; only for keys with the section Players */
   readonly staff_max?: number | null;
-  /** Players of each team on average over the known time; only for keys with the section Players */
+  /** Players of each team on average over the time in which readings showed the players, null when none did; only for keys with the section Players */
   readonly teams?: { readonly [name: string]: number } | null;
 };
 

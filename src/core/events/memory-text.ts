@@ -1,4 +1,5 @@
 // The memory of a server as text, in parts, so that only the parts that changed are written.
+import type { CountMemory } from "../history/counts.ts";
 import type { OpenSession } from "../history/sessions.ts";
 import { NOTHING_KNOWN, type PlayerMemory, type ServerMemory, type StaffMemory } from "./memory.ts";
 
@@ -66,12 +67,19 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
     settings: parse("settings"),
     calls: parse("calls"),
     closedCalls: parse<ServerMemory["closedCalls"]>("closedCalls") ?? NOTHING_KNOWN.closedCalls,
-    counts: parse<ServerMemory["counts"]>("counts") ?? NOTHING_KNOWN.counts,
+    counts: withTeamTime(parse<CountMemory>("counts") ?? NOTHING_KNOWN.counts),
     sessions: new Map(parse<[string, OpenSession][]>("sessions")),
     alertRules: parse<ServerMemory["alertRules"]>("alertRules") ?? NOTHING_KNOWN.alertRules,
     alerts: parse<ServerMemory["alerts"]>("alerts") ?? NOTHING_KNOWN.alerts,
     forgotten: parse<ServerMemory["forgotten"]>("forgotten") ?? NOTHING_KNOWN.forgotten,
   };
+}
+
+/** A minute of an earlier version does not say how long the teams were known: that version took it as all of the known time. */
+function withTeamTime(counts: CountMemory): CountMemory {
+  const { minute, last } = counts;
+  if (!minute) return counts;
+  return { minute: { ...minute, teamKnownMs: minute.teamKnownMs ?? minute.knownMs }, last };
 }
 
 function parseStaff(roles: Record<string, [string, string][]>): StaffMemory {

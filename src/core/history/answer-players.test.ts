@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { answerPlayers, chooseResolution, countPoints } from "./answer-players.ts";
-import type { Counts } from "./counts.ts";
+import type { Counts, Resolution } from "./counts.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -18,6 +18,7 @@ function makeCounts(at: number, changes: Partial<Counts> = {}): Counts {
     max: 7,
     queueMax: 2,
     staffMax: 1,
+    teamKnownMs: MINUTE,
     teamMs: { Police: MINUTE / 2 },
     ...changes,
   };
@@ -94,6 +95,20 @@ describe("answerPlayers", () => {
     const empty = makeCounts(from, { playerMs: 0, min: 0, max: 0, teamMs: {} });
     const [point] = answerPlayers({ from, to: from + 1 }, "1m", [empty], ALL).points;
     expect(point).toMatchObject({ known: 1, min: 0, avg: 0, max: 0, teams: {} });
+  });
+
+  test("teams are averages over the time in which they were known, and null when they never were", () => {
+    const counts = [
+      makeCounts(from, { teamKnownMs: 15_000, teamMs: { Police: 60_000 } }),
+      makeCounts(from + MINUTE, { staffMax: null, teamKnownMs: 0, teamMs: {} }),
+    ];
+    const answer = (resolution: Resolution) =>
+      answerPlayers({ from, to: from + 2 * MINUTE }, resolution, counts, ALL).points;
+    expect(answer("1m").map(({ known, teams }) => [known, teams])).toEqual([
+      [1, { Police: 4 }],
+      [1, null],
+    ]);
+    expect(answer("5m")).toMatchObject([{ known: 0.4, avg: 6, teams: { Police: 4 } }]);
   });
 
   test("minutes that are not written yet become part of their point; averages are over the known time", () => {

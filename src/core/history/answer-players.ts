@@ -67,10 +67,11 @@ function describePoint(
   };
 }
 
-function averageTeams({ teamMs, knownMs }: Counts): Record<string, number> {
+function averageTeams({ teamMs, teamKnownMs }: Counts): Record<string, number> | null {
+  if (teamKnownMs === 0) return null;
   const averages = Object.entries(teamMs).map(([team, ms]): [string, number] => [
     team,
-    toAverage(ms, knownMs),
+    toAverage(ms, teamKnownMs),
   ]);
   return Object.fromEntries(averages);
 }

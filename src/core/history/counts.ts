@@ -35,7 +35,9 @@ export type Counts = {
   readonly queueMax: number | null;
   /** The players with a permission above Normal; null when no reading told it. */
   readonly staffMax: number | null;
-  /** Players of each team times milliseconds. */
+  /** For how much of the known time readings told the teams. */
+  readonly teamKnownMs: number;
+  /** Players of each team times milliseconds, over that part of the time. */
   readonly teamMs: Readonly<Record<string, number>>;
 };
 
@@ -44,7 +46,7 @@ export type CountNow = {
   readonly players: number;
   readonly queue: number | null;
   readonly staff: number | null;
-  readonly teams: Readonly<Record<string, number>>;
+  readonly teams: Readonly<Record<string, number>> | null;
 };
 
 /** The part of a server's memory about counts. */

@@ -14,6 +14,7 @@ function makeCounts(changes: Partial<Counts> = {}): Counts {
     max: 5,
     queueMax: null,
     staffMax: null,
+    teamKnownMs: 0,
     teamMs: {},
     ...changes,
   };
@@ -21,8 +22,9 @@ function makeCounts(changes: Partial<Counts> = {}): Counts {
 
 describe("addCounts", () => {
   test("adds sums, keeps the extremes, and what one does not know comes from the other", () => {
-    const a = makeCounts({ min: 2, max: 5, queueMax: 3, teamMs: { Police: 10 } });
-    const b = makeCounts({ at: AT + 1, min: 4, max: 9, staffMax: 1, teamMs: { Police: 5, Fire: 7 } });
+    const a = makeCounts({ min: 2, max: 5, queueMax: 3, teamKnownMs: 10, teamMs: { Police: 10 } });
+    const teams = { teamKnownMs: 5, teamMs: { Police: 5, Fire: 7 } };
+    const b = makeCounts({ at: AT + 1, min: 4, max: 9, staffMax: 1, ...teams });
     expect(addCounts(a, b)).toEqual({
       at: AT,
       knownMs: 2_000,
@@ -31,6 +33,7 @@ describe("addCounts", () => {
       max: 9,
       queueMax: 3,
       staffMax: 1,
+      teamKnownMs: 15,
       teamMs: { Police: 15, Fire: 7 },
     });
   });
@@ -61,6 +64,7 @@ describe("listOpenMinutes", () => {
         max: 4,
         queueMax: 1,
         staffMax: null,
+        teamKnownMs: 10_000,
         teamMs: { Police: 20_000 },
       },
       {
@@ -71,6 +75,7 @@ describe("listOpenMinutes", () => {
         max: 4,
         queueMax: 1,
         staffMax: null,
+        teamKnownMs: 20_000,
         teamMs: { Police: 40_000 },
       },
     ]);

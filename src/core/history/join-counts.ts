@@ -22,6 +22,7 @@ export function addCounts(a: Counts, b: Counts): Counts {
     max: Math.max(a.max, b.max),
     queueMax: maxOrNull(a.queueMax, b.queueMax),
     staffMax: maxOrNull(a.staffMax, b.staffMax),
+    teamKnownMs: a.teamKnownMs + b.teamKnownMs,
     teamMs: Object.fromEntries(teamMs),
   };
 }
@@ -61,7 +62,7 @@ export function countTime(now: CountNow, from: number, to: number): Counts[] {
 }
 
 function countSpan({ players, queue, staff, teams }: CountNow, at: number, ms: number): Counts {
-  const teamMs = Object.fromEntries(Object.entries(teams).map(([team, count]) => [team, count * ms]));
+  const teamMs = Object.fromEntries(Object.entries(teams ?? {}).map(([team, count]) => [team, count * ms]));
   return {
     at,
     knownMs: ms,
@@ -70,6 +71,7 @@ function countSpan({ players, queue, staff, teams }: CountNow, at: number, ms: n
     max: players,
     queueMax: queue,
     staffMax: staff,
+    teamKnownMs: teams ? ms : 0,
     teamMs,
   };
 }

@@ -89,6 +89,19 @@ describe("a reading", () => {
   });
 });
 
+test("a reading without players adds nothing to the teams, and none to the time in which they were known", () => {
+  const { minutes } = count([
+    [0, show(4, { teams: { Police: 4 } })],
+    [15, show(4, { teams: null })],
+    [70, show(4, { teams: null })],
+    [120, show(4)],
+  ]);
+  expect(minutes.map(({ knownMs, teamKnownMs, teamMs }) => [knownMs, teamKnownMs, teamMs])).toEqual([
+    [60_000, 15_000, { Police: 60_000 }],
+    [60_000, 0, {}],
+  ]);
+});
+
 describe("counts together", () => {
   const sample = (at: number, players: number, teams: Record<string, number> = {}): Counts => {
     const [minute] = count([

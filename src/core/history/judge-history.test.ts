@@ -356,7 +356,7 @@ describe("counts", () => {
     stage.read(at(10), { Players }, { settings: { CurrentPlayers: "many" } });
     expect(now()).toEqual({ players: 2, queue: null, staff: 0, teams: { Police: 1 } });
     stage.read(at(15), {}, { settings: { CurrentPlayers: 4 } });
-    expect(now()).toEqual({ players: 4, queue: null, staff: null, teams: {} });
+    expect(now()).toEqual({ players: 4, queue: null, staff: null, teams: null });
     stage.read(at(20), {}, { settings: {} });
     expect(stage.memory.counts.last?.at).toBe(at(15));
     stage.offline(at(25));

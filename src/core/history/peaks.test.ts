@@ -23,7 +23,7 @@ function makeMinute(at: number): Counts | undefined {
   if (index % 97 < 9) return undefined;
   const players = (index * 7 + Math.floor(index / 60) * 13) % 41;
   const knownMs = index % 5 === 0 ? 20_000 : MINUTE;
-  const none = { queueMax: null, staffMax: null, teamMs: {} };
+  const none = { queueMax: null, staffMax: null, teamKnownMs: 0, teamMs: {} };
   return { at, knownMs, playerMs: players * knownMs, min: players, max: players, ...none };
 }
 
@@ -149,7 +149,7 @@ describe("peaks", () => {
 
   test("nothing known is null, not zero; an empty server is zero", () => {
     const at = Date.parse("2026-06-01T00:00Z");
-    const none = { queueMax: null, staffMax: null, teamMs: {} };
+    const none = { queueMax: null, staffMax: null, teamKnownMs: 0, teamMs: {} };
     const counts = { at, knownMs: HOUR, playerMs: 0, min: 0, max: 0, ...none };
     const { table, tz } = answerPeaks(getZone("UTC"), [{ counts, lengthMs: HOUR }]);
     expect(tz).toBe("UTC");

@@ -53,7 +53,7 @@ export function countShown(reading: GameReading, players: ShownPlayers | undefin
     players: count,
     queue: Array.isArray(queue) ? queue.length : null,
     staff: players ? countStaff(players) : null,
-    teams: players ? countTeams(players) : {},
+    teams: players ? countTeams(players) : null,
   };
 }
 
@@ -71,7 +71,7 @@ function countStaff(players: ShownPlayers): number {
   return count;
 }
 
-function countTeams(players: ShownPlayers): CountNow["teams"] {
+function countTeams(players: ShownPlayers): Record<string, number> {
   // A map, because a team can have the name of something that every object has.
   const teams = new Map<string, number>();
   for (const { team } of players.values()) {

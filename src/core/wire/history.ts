@@ -38,7 +38,7 @@ export const PlayersPoint = Type.Object({
   teams: Type.Optional(
     orNull(
       Type.Record(Type.String(), Type.Number({ minimum: 0 })),
-      "Players of each team on average over the known time; only for keys with the section Players",
+      "Players of each team on average over the time in which readings showed the players, null when none did; only for keys with the section Players",
     ),
   ),
 });

@@ -18,7 +18,7 @@ const AT = Date.parse("2026-06-01T08:00Z");
 const RIGHTS = { players: true, queue: true };
 
 function makeCounts(at: number, knownMs: number, players: number): Counts {
-  const none = { queueMax: null, staffMax: null, teamMs: {} };
+  const none = { queueMax: null, staffMax: null, teamKnownMs: 0, teamMs: {} };
   return { at, knownMs, playerMs: players * knownMs, min: players, max: players, ...none };
 }
 
@@ -79,7 +79,7 @@ class FakeStore implements HistoryStore {
 }
 
 const readingAt = (at: number, players: number) => {
-  const now = { players, queue: null, staff: null, teams: {} };
+  const now = { players, queue: null, staff: null, teams: null };
   return { at, until: at + MINUTE, now };
 };
 const question = { serverId: "srv_a", period: { from: AT, to: AT + 5 * MINUTE }, now: AT + 80_000 };

@@ -16,6 +16,7 @@ const NOW = Math.floor(1_800_000_000_000 / HOUR_MS) * HOUR_MS + HOUR_MS / 2;
 
 const hour = (at: number, changes: Partial<Counts> = {}): Counts => ({
   ...{ at, knownMs: HOUR_MS, playerMs: 7 * HOUR_MS, min: 5, max: 9, queueMax: 3, staffMax: 2 },
+  teamKnownMs: HOUR_MS,
   teamMs: { Police: HOUR_MS },
   ...changes,
 });
