@@ -371,7 +371,7 @@ describe("an answer that is lost", () => {
 
   beforeAll(async () => {
     simulator = await startSimulator({ readLimit: 0, commandIntervalMs: 0 });
-    const env = { GATEHOUSE_UPSTREAM_TIMEOUT_MS: "800" };
+    const env = { GATEHOUSE_UPSTREAM_TIMEOUT_MS: "2000" };
     simulated = await startCommandGateway({ upstreamUrl: simulator.url, env });
   });
   afterAll(async () => {
@@ -387,8 +387,8 @@ describe("an answer that is lost", () => {
     ["truncated", {}],
     ["html-502", {}],
     ["not-json", {}],
-    ["slow", { ms: 2_000 }],
-    ["drip", { ms: 50 }],
+    ["slow", { ms: 5_000 }],
+    ["drip", { ms: 200 }],
     ["huge", { bytes: 6_000_000 }],
     ["redirect", { to: "http://127.0.0.1:9/" }],
     ["code", { code: 0, status: 500 }],
