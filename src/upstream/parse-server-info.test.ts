@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Check } from "typebox/value";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../../test/fake-game-api.ts";
 import { ServerInfo } from "../core/wire/server-info.ts";
-import { ServerInfoParser } from "./parse-server-info.ts";
+import { parseContent, ServerInfoParser } from "./parse-server-info.ts";
 
 const SECTION_NAMES = [
   "Players",
@@ -176,6 +176,22 @@ describe("as seen in the field", () => {
   test("Staff always has its three maps, in order, whichever are missing, null or odd", () => {
     const relayed = relay({ Staff: { Helpers: { "1": "H" }, Mods: null, Admins: "x" } });
     expect(JSON.stringify(relayed?.info.Staff)).toBe('{"Admins":{},"Mods":{},"Helpers":{"1":"H"}}');
+  });
+  test.each([
+    [{ Helpers: { "1": "H" }, Mods: null, Admins: "x" }, { Helpers: { "1": "H" } }],
+    [
+      { Admins: [], Mods: {} },
+      { Admins: {}, Mods: {} },
+    ],
+    [{}, {}],
+    [[], { Admins: {}, Mods: {}, Helpers: {} }],
+    ["x", undefined],
+    [null, undefined],
+  ])("of the Staff %j readings are compared by %j", (given, compared) => {
+    const parsed = parsers.drop.parse(JSON.stringify({ ...EXAMPLE, Staff: given }));
+    if (!parsed) throw new Error("it is no ServerInfo");
+    expect(parsed.content.sections.Staff).toEqual(compared);
+    expect(parseContent(parsed.parts, parsed.content).sections.Staff).toEqual(compared);
   });
   test("a Staff key that is no number is dropped, and so is a name that is no text", () => {
     const staff = { Admins: { "1": "A", abc: "x", "-2": "y", "3": 7, "": "z" }, Mods: {}, Helpers: {} };

@@ -69,7 +69,7 @@ export class ServerInfoParser {
     const sections = SECTIONS.map((name, index) => {
       const fitted = fitSection(name, body[name], this.#fitSections[index], report);
       if (fitted !== undefined) present[name] = fitted;
-      return JSON.stringify(fitted ?? (name === "Staff" ? NO_STAFF : []));
+      return JSON.stringify(name === "Staff" ? { ...NO_STAFF, ...fitted } : (fitted ?? []));
     });
     // Serialised separately, because a field called "7" would come first in any object.
     const extra = JSON.stringify(unknown).slice(1, -1);
@@ -83,24 +83,35 @@ export class ServerInfoParser {
   }
 }
 
-/** Undefined when the section is missing, null or of another JSON type. */
-function fitSection(name: Section, value: unknown, fit: Fit | undefined, report: FitReport): unknown {
+/** Undefined when the section is missing, null or of another JSON type. A map of Staff is left out for the same reasons. */
+function fitSection(
+  name: Section,
+  value: unknown,
+  fit: Fit | undefined,
+  report: FitReport,
+): object | undefined {
   if (value === undefined || value === null || !fit) return undefined;
   // The game API writes an empty Staff as [].
   if (name === "Staff" && Array.isArray(value) && value.length === 0) return NO_STAFF;
   const fitted = fit(value, report);
-  if (fitted === MISFIT) {
-    report.misfits++;
-    return undefined;
-  }
-  return name === "Staff" && isJsonObject(fitted) ? { ...NO_STAFF, ...fitted } : fitted;
+  if (typeof fitted === "object" && fitted !== null) return fitted;
+  report.misfits++;
+  return undefined;
 }
 
 /** The values of parts whose text was changed after parsing. */
 export function parseContent(parts: ServerParts, { sections }: ServerContent): ServerContent {
   const present = SECTIONS.flatMap((name, index) => {
-    return name in sections ? [[name, parseExactJson(parts.sections[index] ?? "null")]] : [];
+    if (!(name in sections)) return [];
+    const value = parseExactJson(parts.sections[index] ?? "null");
+    return [[name, name === "Staff" ? pickFields(value, sections.Staff) : value]];
   });
   const settings = parseExactJson(`${parts.base}}`);
   return { settings: isJsonObject(settings) ? settings : {}, sections: Object.fromEntries(present) };
+}
+
+/** The fields of `value` that `known` has too. */
+function pickFields(value: unknown, known: unknown): unknown {
+  if (!isJsonObject(value) || !isJsonObject(known)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([field]) => Object.hasOwn(known, field)));
 }

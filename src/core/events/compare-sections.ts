@@ -69,24 +69,29 @@ export function compareVehicles(
   return { events, memory: vehicles };
 }
 
+/** A role that the reading does not show is not compared, and stays in memory. */
 export function compareStaff(
   reading: GameReading,
   known: ServerMemory["staff"],
 ): Compared<ServerMemory["staff"]> {
   const value = reading.sections.Staff;
   if (typeof value !== "object" || value === null) return { events: [], memory: known };
-  const staff: Record<string, ReadonlyMap<string, string>> = {};
+  const staff: Record<string, ReadonlyMap<string, string>> = { ...known };
   for (const role of ROLES) {
     const map = (value as Element)[role];
-    const members = Object.entries(typeof map === "object" && map !== null ? map : {});
-    staff[role] = new Map(members.map(([id, name]) => [id, String(name)]));
+    if (typeof map !== "object" || map === null) continue;
+    staff[role] = new Map(Object.entries(map).map(([id, name]) => [id, String(name)]));
   }
-  if (known === null) return { events: [], memory: staff };
-  const events = ROLES.flatMap((role) => [
-    ...missingIn(known, staff, role).map((data) => toDiff(reading, "staff.added", ...data)),
-    ...missingIn(staff, known, role).map((data) => toDiff(reading, "staff.removed", ...data)),
-  ]);
-  const isSame = JSON.stringify(serialiseStaff(known)) === JSON.stringify(serialiseStaff(staff));
+  const events = ROLES.flatMap((role) => {
+    const [before, now] = [known?.[role], staff[role]];
+    if (!before || !now) return [];
+    return [
+      ...missingIn(before, now, role).map((data) => toDiff(reading, "staff.added", ...data)),
+      ...missingIn(now, before, role).map((data) => toDiff(reading, "staff.removed", ...data)),
+    ];
+  });
+  const isSame =
+    known !== null && JSON.stringify(serialiseStaff(known)) === JSON.stringify(serialiseStaff(staff));
   return { events, memory: isSame ? known : staff };
 }
 
@@ -197,17 +202,18 @@ function isEqualList(a: readonly string[], b: readonly string[]): boolean {
 
 /** The members that `staff` has and `other` has not. */
 function missingIn(
-  other: StaffMemory,
-  staff: StaffMemory,
+  other: ReadonlyMap<string, string>,
+  staff: ReadonlyMap<string, string>,
   role: StaffMember["Role"],
 ): [string, null, string[]][] {
-  const members = [...(staff[role] ?? [])].filter(([id]) => !other[role]?.has(id));
+  const members = [...staff].filter(([id]) => !other.has(id));
   return members.map(([id, name]) => {
     const member: StaffMember = { Role: role, UserId: id, Name: name };
     return [JSON.stringify(member), null, [id]];
   });
 }
 
+/** Undefined becomes null, so a role that is missing differs from an empty one. */
 function serialiseStaff(staff: StaffMemory): unknown {
-  return ROLES.map((role) => [...(staff[role] ?? [])]);
+  return ROLES.map((role) => staff[role] && [...staff[role]]);
 }

@@ -283,7 +283,7 @@ describe("compared sections", () => {
   test("a section that is missing is not an empty one", () => {
     const server = afterFirst({ Vehicles: [{ Name: "Bus" }], Queue: [1], Staff: { Admins: { "5": "E" } } });
     expect(server.read(T0 + 5_000, {})).toEqual([]);
-    expect(types(server.read(T0 + 10_000, { Vehicles: [], Queue: [], Staff: {} }))).toEqual([
+    expect(types(server.read(T0 + 10_000, { Vehicles: [], Queue: [], Staff: { Admins: {} } }))).toEqual([
       "vehicle.removed",
       "staff.removed",
       "queue.changed",
@@ -329,6 +329,18 @@ describe("compared sections", () => {
       ["staff.added", '{"Role":"Mods","UserId":"5","Name":"E"}'],
       ["staff.removed", '{"Role":"Admins","UserId":"5","Name":"E"}'],
     ]);
+  });
+
+  test("a role of staff that is missing is not an empty one, and is compared when it is back", () => {
+    const server = afterFirst({ Staff: { Admins: { "5": "E" }, Mods: { "2": "Mo", "3": "Ma" } } });
+    expect(server.read(T0 + 5_000, { Staff: { Admins: { "5": "E" } } })).toEqual([]);
+    expect(server.read(T0 + 10_000, { Staff: {} })).toEqual([]);
+    const back = { Admins: { "5": "E" }, Mods: { "2": "Mo" }, Helpers: { "7": "H" } };
+    // The helpers are shown for the first time, so they are only noted.
+    expect(server.read(T0 + 15_000, { Staff: back })).toMatchObject([
+      { type: "staff.removed", data: '{"Role":"Mods","UserId":"3","Name":"Ma"}' },
+    ]);
+    expect(types(server.read(T0 + 20_000, { Staff: { ...back, Helpers: {} } }))).toEqual(["staff.removed"]);
   });
 
   test("the queue and the settings tell what was before, with exact numbers", () => {

@@ -42,6 +42,7 @@ export type CallMemory = {
 /** A call that was closed lately, so that neither a late webhook nor a reading that still shows it opens it again. */
 export type ClosedCall = Pick<CallMemory, "team" | "number" | "startedAt"> & { readonly closedAt: number };
 
+/** The members of each role by id. A role that no reading has shown is missing. */
 export type StaffMemory = Readonly<Record<string, ReadonlyMap<string, string>>>;
 
 export type ServerMemory = {

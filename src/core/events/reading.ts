@@ -4,7 +4,10 @@ import { type Element, textOf, timeOf } from "./elements.ts";
 import { type CallKeys, type GameHook, isToldCall, type ToldEvent } from "./game-hook.ts";
 import { LOG_LISTS, type LogList, type ServerMemory } from "./memory.ts";
 
-/** `sections` has only those that the answer had in their right JSON type: a missing section is not an empty one. */
+/**
+ * `sections` has only those that the answer had in their right JSON type: a missing section is not an empty one. The same holds
+ * for the three maps of Staff.
+ */
 export type GameReading = {
   readonly at: number;
   /** Identifies the game server behind the server key. */

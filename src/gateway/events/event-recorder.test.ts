@@ -120,6 +120,25 @@ describe("an entry that the game shows for weeks", () => {
   });
 });
 
+test("a role of staff that a reading does not show is remembered, over restarts", async () => {
+  const stage = new Stage();
+  const admins = { "5": "E" };
+  for (const Staff of [
+    { Admins: admins, Mods: { "2": "Mo" } },
+    { Admins: {} },
+    { Admins: admins, Mods: {} },
+  ]) {
+    await stage.read({ Staff });
+    stage.restart();
+    stage.now += 5_000;
+  }
+  expect(await stage.listEvents("staff.added")).toEqual(['{"Role":"Admins","UserId":"5","Name":"E"}']);
+  expect(await stage.listEvents("staff.removed")).toEqual([
+    '{"Role":"Admins","UserId":"5","Name":"E"}',
+    '{"Role":"Mods","UserId":"2","Name":"Mo"}',
+  ]);
+});
+
 test("while the archive has never answered, few readings wait, also between failures", async () => {
   const stage = new Stage();
   stage.archive.fault = new StoreUnavailable("away");
