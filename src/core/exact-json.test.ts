@@ -1,7 +1,8 @@
 // Numbers are kept as they were written, and large integers are integers too.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isJsonInteger, isJsonNumber, parseExactJson } from "./exact-json.ts";
+import { spelledInteger } from "../../test/integer-spellings.ts";
+import { isJsonInteger, isJsonNumber, isSameJson, parseExactJson, writeIntegers } from "./exact-json.ts";
 
 const relay = (text: string) => JSON.stringify(parseExactJson(text));
 
@@ -147,6 +148,72 @@ describe("an integer", () => {
         expect(isJsonInteger(parseExactJson(text))).toBe(digits % divisor === 0n);
       }),
       { numRuns: 3_000 },
+    );
+  });
+});
+
+describe("the one spelling of an integer", () => {
+  test.each([
+    ["7.0", "7"],
+    ["-7.00", "-7"],
+    ["1e3", "1000"],
+    ["1E+3", "1000"],
+    ["12.50e1", "125"],
+    ["0.5e1", "5"],
+    ["100e-2", "1"],
+    ["-0", "0"],
+    ["-0.0", "0"],
+    ["0e999999999", "0"],
+    ["9007199254740993.0", "9007199254740993"],
+    ["1e+21", "1000000000000000000000"],
+    [`1${"0".repeat(500)}e-500`, "1"],
+  ])("%s is written as %s", (text, written) => {
+    expect(writeIntegers(text)).toBe(written);
+  });
+
+  test.each(["0", "7", "-7", "1800000000", "12345678901234567890", `1${"0".repeat(5_000)}`])(
+    "%s is written so already, however long",
+    (text) => {
+      expect(writeIntegers(text)).toBe(text);
+    },
+  );
+
+  test.each(["1.5", "1.50", "1e-1", "7.0000000000000000000001", "1e-400"])("%s is none", (text) => {
+    expect(writeIntegers(text)).toBe(text);
+  });
+
+  test("is not written out for absurd exponents, at once", () => {
+    const startedAt = performance.now();
+    for (const text of ["1e400", "-1e400", "1e999999999", "1.5e999999999", `1e${"9".repeat(500)}`])
+      expect(writeIntegers(`[${text},7.0]`)).toBe(`[${text},7]`);
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  });
+
+  test("is found in lists and objects, and nothing inside of strings is one", () => {
+    expect(writeIntegers('{"a.0":[7.0,"7.0",{"b":-0}],"c\\"":"\\\\","d":1e1}')).toBe(
+      '{"a.0":[7,"7.0",{"b":0}],"c\\"":"\\\\","d":10}',
+    );
+    const escapes = `"${'\\",7.0,'.repeat(1_000_000)}"`;
+    expect(writeIntegers(`[7.0,${escapes},7.0]`) === `[7,${escapes},7]`).toBe(true);
+  });
+
+  test("is the same for every spelling of it, and differs from that of every other integer", () => {
+    fc.assert(
+      fc.property(spelledInteger, spelledInteger, (a, b) => {
+        expect(isJsonInteger(parseExactJson(a.spelled))).toBe(true);
+        expect(writeIntegers(a.spelled)).toBe(a.plain);
+        expect(isSameJson(`[${a.spelled}]`, `[${b.spelled}]`)).toBe(a.plain === b.plain);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("changes nothing in any other JSON", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        expect(JSON.parse(writeIntegers(text))).toEqual(JSON.parse(text, (_, one) => (one === 0 ? 0 : one)));
+      }),
     );
   });
 });

@@ -1,4 +1,5 @@
-// JSON that keeps numbers as they were written: JSON.stringify returns 1234567890123456789, 1.0 and 1e3 unchanged.
+// JSON that keeps numbers as they were written: JSON.stringify returns 1234567890123456789, 1.0 and 1e3 unchanged. Comparing
+// such texts needs one spelling for each integer.
 
 declare global {
   interface JSON {
@@ -23,6 +24,12 @@ const DEPTH_MAX = 100;
 const CHANGEABLE_NUMBER = /(?:^|[:,[\s])-?(?:[\d.]{16}|[\d.]+[eE]|\d+\.\d*0(?!\d)|0\.0{6})|-0(?![\d.])/;
 const MANY_DIGITS = /[\d.]{16}/;
 const EXPONENT = /\d[eE][-+]?\d+(?:[,\]}\s]|$)/;
+/** Finds every number of a JSON text that may be an integer in another spelling. It may find parts of strings too. */
+const UNUSUAL_NUMBER = /(?:^|[:,[])-?\d+[.eE]|-0/;
+/** Escapes are found so that an escaped quote is no quote. A pattern of whole strings fails on those with millions of escapes. */
+const QUOTE_OR_NUMBER = /\\.|"|-?\d[\d.eE+-]*/g;
+/** Ids and times have 20 digits at most. The limit keeps 1e999999999 from being written out. */
+const INTEGER_DIGITS_MAX = 100;
 const ZERO = 0x30;
 const NINE = 0x39;
 
@@ -84,14 +91,51 @@ export function isJsonNumber(value: unknown): value is number | RawNumber {
 /** 1.0 and 1e3 are integers, 1.5 and 1e-1 are not, however many digits they have. */
 export function isJsonInteger(value: unknown): value is number | RawNumber {
   if (typeof value === "number") return Number.isInteger(value);
-  if (!JSON.isRawJSON(value)) return false;
-  const match = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(value.rawJSON);
-  if (!match) return false;
-  const fraction = match[2] ?? "";
-  const digits = `${match[1]}${fraction}`;
-  // A loop, because a pattern would take too long on a number with a million digits.
+  return JSON.isRawJSON(value) && (parseDecimal(value.rawJSON)?.power ?? -1) >= 0;
+}
+
+/** Whether two texts of JSON.stringify are the same when integers are compared by value. */
+export function isSameJson(a: string, b: string): boolean {
+  return a === b || writeIntegers(a) === writeIntegers(b);
+}
+
+/**
+ * A text of JSON.stringify with one spelling for each integer: 7.0 becomes 7, 1e3 becomes 1000, -0 becomes 0. Integers of more
+ * than INTEGER_DIGITS_MAX digits and other numbers stay as they are.
+ */
+export function writeIntegers(json: string): string {
+  if (!UNUSUAL_NUMBER.test(json)) return json;
+  let isInString = false;
+  return json.replace(QUOTE_OR_NUMBER, (found) => {
+    if (found === '"') isInString = !isInString;
+    return isInString ? found : writeInteger(found);
+  });
+}
+
+/** Returns what is no integer unchanged. */
+function writeInteger(text: string): string {
+  const decimal = parseDecimal(text);
+  if (!decimal || decimal.power < 0) return text;
+  const { sign, digits, power } = decimal;
+  if (digits === "") return "0";
+  return digits.length + power > INTEGER_DIGITS_MAX ? text : `${sign}${digits}${"0".repeat(power)}`;
+}
+
+/** `digits` times ten to the power of `power`. The digits neither begin nor end with a zero, so zero has none. */
+type Decimal = { readonly sign: string; readonly digits: string; readonly power: number };
+
+/** Undefined for what is no JSON number. */
+function parseDecimal(text: string): Decimal | undefined {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text);
+  if (!match) return undefined;
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
+  const digits = `${whole}${fraction}`;
+  // Loops, because a pattern would take too long on a number with a million digits.
   let end = digits.length;
   while (end > 0 && digits[end - 1] === "0") end--;
-  const lowestPower = Number(match[3] ?? 0) - fraction.length + (digits.length - end);
-  return end === 0 || lowestPower >= 0;
+  if (end === 0) return { sign, digits: "", power: 0 };
+  let start = 0;
+  while (digits[start] === "0") start++;
+  const power = Number(exponent) - fraction.length + (digits.length - end);
+  return { sign, digits: digits.slice(start, end), power };
 }

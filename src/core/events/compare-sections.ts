@@ -1,5 +1,6 @@
 // What changed between two readings in the sections that show a state: Players, Vehicles, Staff, Queue and the settings.
 // Each function returns the memory it was given when nothing changed.
+import { isSameJson, writeIntegers } from "../exact-json.ts";
 import type { StaffMember } from "../wire/event-data.ts";
 import { type Element, playerIdOf, textOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
@@ -102,7 +103,7 @@ export function compareQueue(
   const value = reading.sections.Queue;
   if (!Array.isArray(value)) return { events: [], memory: known };
   const queue = JSON.stringify(value);
-  if (known === null || known === queue) return { events: [], memory: queue };
+  if (known === null || isSameJson(known, queue)) return { events: [], memory: known ?? queue };
   const event = toDiff(reading, "queue.changed", `{"Queue":${queue}}`, `{"before":${known}}`);
   return { events: [event], memory: queue };
 }
@@ -115,7 +116,7 @@ export function compareSettings(
   if (!shown) return { events: [], memory: known };
   const settings = Object.fromEntries(SETTINGS.map((name) => [name, textOf(shown, name) ?? "null"]));
   if (known === null) return { events: [], memory: settings };
-  const changed = SETTINGS.filter((name) => settings[name] !== known[name]);
+  const changed = SETTINGS.filter((name) => !isSameJson(settings[name] ?? "", known[name] ?? ""));
   if (changed.length === 0) return { events: [], memory: known };
   const event = toDiff(reading, "server.changed", writeObject(settings), describeBefore(changed, known));
   return { events: [event], memory: settings };
@@ -155,7 +156,7 @@ function changedFields(element: Element, before: PlayerMemory): string[] {
     const now = textOf(element, field);
     const then = before[field];
     if (field === "Callsign") return now !== then && !(BLANK.has(now) && BLANK.has(then));
-    return now !== undefined && then !== undefined && now !== then;
+    return now !== undefined && then !== undefined && !isSameJson(now, then);
   });
 }
 
@@ -184,9 +185,9 @@ function keepIfEqual(
   return known;
 }
 
-/** A livery or colour that is null, empty or missing is the same. */
+/** A livery or colour that is null, empty or missing is the same, and so is an integer in another spelling. */
 function vehicleKey(text: string): string {
-  return text.replace(/,"(?:Texture|ColorHex|ColorName)":(?:null|"")/g, "");
+  return writeIntegers(text.replace(/,"(?:Texture|ColorHex|ColorName)":(?:null|"")/g, ""));
 }
 
 function takeOne(counts: Map<string, number>, key: string): boolean {

@@ -1,4 +1,5 @@
 // Reading fields of the game's own elements. Numbers may be exact JSON (JSON.rawJSON), so values are compared as text.
+import { writeIntegers } from "../exact-json.ts";
 
 /** An element of a section, already checked against the schema. */
 export type Element = Readonly<Record<string, unknown>>;
@@ -16,6 +17,12 @@ export function textOf(element: Element, field: string): string | undefined {
   if (typeof value === "string" && !ESCAPED.test(value)) return `"${value}"`;
   if (typeof value === "number" && Number.isSafeInteger(value)) return value === 0 ? "0" : `${value}`;
   return JSON.stringify(value);
+}
+
+/** The text of a field in an identity: the same for every spelling of an integer. */
+export function keyTextOf(element: Element, field: string): string | undefined {
+  const text = textOf(element, field);
+  return text === undefined || text.startsWith('"') ? text : writeIntegers(text);
 }
 
 /** The game's seconds as epoch milliseconds; null when the field is missing or no usable time. */

@@ -100,6 +100,8 @@ describe("an emergency call", () => {
   test("whose number was written as 136.0 is the call 136", () => {
     const text = JSON.stringify({ server: "abc", events: [STARTED] }).replace(":136,", ":136.0,");
     expect(parseHookBody(text).events).toMatchObject([{ number: "136", fields: { CallNumber: "136" } }]);
+    const long = text.replace(":136.0,", ":9007199254740993.0,");
+    expect(parseHookBody(long).events).toMatchObject([{ number: "9007199254740993" }]);
   });
 });
 

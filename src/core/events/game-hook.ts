@@ -1,6 +1,6 @@
 // What a webhook of the game says, as the ledger sees it. The values are JSON text, because exact numbers do not survive the way
 // into another thread.
-import { isJsonInteger, isJsonNumber, parseExactJson } from "../exact-json.ts";
+import { isJsonInteger, isJsonNumber, parseExactJson, writeIntegers } from "../exact-json.ts";
 import type { CustomCommand } from "../wire/event-data.ts";
 import { type Element, textOf, timeOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
@@ -145,8 +145,8 @@ function parseCall(element: Element, isEnd: boolean): ToldCall | undefined {
   }
   const { Team: team, CallNumber, StartedAt } = fields;
   if (team === undefined || CallNumber === undefined || StartedAt === undefined) return undefined;
-  const number = writeInteger(CallNumber);
-  const startedAt = writeInteger(StartedAt);
+  const number = writeIntegers(CallNumber);
+  const startedAt = writeIntegers(StartedAt);
   const at = timeOf(element, "timestamp");
   return {
     isEnd,
@@ -156,12 +156,6 @@ function parseCall(element: Element, isEnd: boolean): ToldCall | undefined {
     startedAt,
     fields: { ...fields, CallNumber: number, StartedAt: startedAt },
   };
-}
-
-/** 136.0 is the call number 136 of a reading. */
-function writeInteger(text: string): string {
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? String(value) : text;
 }
 
 function isText(value: unknown): value is string {

@@ -1,8 +1,9 @@
 // What happened to the emergency calls: from two readings, from a webhook, and as time passes. A call is closed when two readings
 // in a row lack it or a webhook tells its end, and an identity that was opened once is never opened again.
+import { isSameJson } from "../exact-json.ts";
 import type { EventMeta } from "../wire/event-data.ts";
 import { toDiff, writeObject } from "./compare-sections.ts";
-import { type Element, textOf, timeOf } from "./elements.ts";
+import { type Element, keyTextOf, textOf, timeOf } from "./elements.ts";
 import type { CallKeys, ToldCall } from "./game-hook.ts";
 import type { CallMemory, ClosedCall, ServerMemory } from "./memory.ts";
 import type { NewEvent } from "./new-event.ts";
@@ -173,9 +174,9 @@ function isSameTeam(a: string, b: string): boolean {
 
 function keysOf(element: Element): CallKeys {
   return {
-    team: textOf(element, "Team") ?? "-",
-    number: textOf(element, "CallNumber") ?? "-",
-    startedAt: textOf(element, "StartedAt") ?? "-",
+    team: keyTextOf(element, "Team") ?? "-",
+    number: keyTextOf(element, "CallNumber") ?? "-",
+    startedAt: keyTextOf(element, "StartedAt") ?? "-",
   };
 }
 
@@ -205,7 +206,9 @@ function joinClosed(
 function updateCall(before: CallMemory, element: Element): { call: CallMemory; changed: string[] } {
   const now = fieldsOf(element);
   if (before.isForgotten) return { call: learnAgain(before, now), changed: [] };
-  const differing = Object.keys(now).filter((field) => now[field] !== before.fields[field]);
+  const differing = Object.entries(now)
+    .filter(([field, text]) => !isSameJson(text, before.fields[field] ?? ""))
+    .map(([field]) => field);
   // A call for all teams is shown with the team that took it: the same call, and no change.
   const changed = differing.filter((field) => field !== "Team" || !isForAllTeams(before, now));
   if (differing.length === 0 && before.isShown && before.missed === 0) return { call: before, changed };

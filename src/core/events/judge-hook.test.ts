@@ -123,6 +123,20 @@ describe("a call that a webhook opens", () => {
     expect(types(server.read(T0 + 20_000, []))).toEqual(["call.closed"]);
   });
 
+  test("and that a reading then shows with other spellings of its integers is no further event", () => {
+    const server = afterFirst();
+    server.start(T0 + 2_000);
+    const spelled = shown({
+      CallNumber: JSON.rawJSON("400.0"),
+      StartedAt: JSON.rawJSON(`${S0}.0`),
+      Caller: JSON.rawJSON("1.68e2"),
+      Players: [JSON.rawJSON("1.0"), 2],
+    });
+    expect(server.read(T0 + 5_000, [spelled])).toEqual([]);
+    expect(types(server.end(T0 + 6_000))).toEqual(["call.closed"]);
+    expect(server.read(T0 + 10_000, [spelled])).toEqual([]);
+  });
+
   test("and that a reading shows otherwise has changed", () => {
     const server = afterFirst();
     server.start(T0 + 2_000, { players: [], description: null });

@@ -1,6 +1,9 @@
 // What two readings say happened: every entry once, gaps where something may be missing, and honest comparisons.
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../../../test/fake-game-api.ts";
+import { spelledInteger } from "../../../test/integer-spellings.ts";
+import { parseExactJson } from "../exact-json.ts";
 import { type JudgeContext, judgeReading } from "./judge-reading.ts";
 import { type Failure, judgeFailure } from "./judge-state.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "./memory.ts";
@@ -412,6 +415,61 @@ describe("emergency calls", () => {
     const server = afterFirst({ EmergencyCalls: [call()] });
     const shown = [call(), call({ Team: "Fire" }), call({ StartedAt: 5 }), call({ Team: "Fire" })];
     expect(types(server.read(T0 + 5_000, { EmergencyCalls: shown }))).toEqual(["call.opened", "call.opened"]);
+  });
+});
+
+describe("an integer in another spelling", () => {
+  /** Every integer of a reading that is part of an identity or compared. */
+  const readingOf = (n: unknown) => ({
+    JoinLogs: [{ ...join(0), Timestamp: n }],
+    KillLogs: [
+      { ...kill(0), Timestamp: n },
+      { ...kill(0), Timestamp: n },
+    ],
+    CommandLogs: [{ Player: "A:1", Timestamp: n, Command: ":h 7.0" }],
+    ModCalls: [{ ...modCall(0), Timestamp: n }],
+    EmergencyCalls: [
+      { Team: "Fire", Caller: n, Players: [n, n], Position: [n, 1.5], StartedAt: n, CallNumber: n },
+    ],
+    Players: [player({ WantedStars: n })],
+    Vehicles: [{ Name: "Bus", New: n }],
+    Queue: [n, n],
+  });
+  const settingsOf = (n: unknown) => ({
+    settings: { ...BASE_INFO, OwnerId: n, CoOwnerIds: [n], MaxPlayers: n },
+  });
+
+  test("is the same entry, the same call and no change", () => {
+    fc.assert(
+      fc.property(spelledInteger, fc.boolean(), ({ plain, spelled }, isSpelledFirst) => {
+        const numbers = [parseExactJson(plain), parseExactJson(spelled)];
+        const [first, second] = isSpelledFirst ? numbers.reverse() : numbers;
+        const server = new Watched();
+        expect(server.read(T0, readingOf(first), settingsOf(first))).toHaveLength(6);
+        expect(server.read(T0 + 5_000, readingOf(second), settingsOf(second))).toEqual([]);
+        expect(server.read(T0 + 10_000, readingOf(first), settingsOf(first))).toEqual([]);
+      }),
+    );
+  });
+
+  test("is told as it came", () => {
+    const server = afterFirst({ Queue: [1], EmergencyCalls: [] });
+    const seven = JSON.rawJSON("7.0");
+    const call = { Team: "Fire", CallNumber: seven };
+    expect(server.read(T0 + 5_000, { Queue: [seven], EmergencyCalls: [call] })).toMatchObject([
+      { type: "call.opened", data: '{"Team":"Fire","CallNumber":7.0}' },
+      { type: "queue.changed", data: '{"Queue":[7.0]}' },
+    ]);
+  });
+
+  test("leaves the identities of plain integers as they were stored", () => {
+    const server = afterFirst({ EmergencyCalls: [] });
+    const shown = { Team: "Fire", CallNumber: 7, StartedAt: JSON.rawJSON("12345678901234567890") };
+    const events = server.read(T0 + 5_000, { JoinLogs: [join(1)], EmergencyCalls: [shown] });
+    expect(events.map(({ identity }) => identity)).toEqual([
+      `0\nJoinLogs\ntrue\n${S0 + 1}\n"A:1"\n1`,
+      '0\nEmergencyCalls\n"Fire"\n7\n12345678901234567890',
+    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 // One reading of a game server as the ledger sees it, and the identities of what it shows.
 import type { Section } from "../sections.ts";
-import { type Element, textOf, timeOf } from "./elements.ts";
+import { type Element, keyTextOf, timeOf } from "./elements.ts";
 import { type CallKeys, type GameHook, isToldCall, type ToldEvent } from "./game-hook.ts";
 import { LOG_LISTS, type LogList, type ServerMemory } from "./memory.ts";
 
@@ -149,7 +149,7 @@ function sortOldestFirst(elements: readonly Element[]): Pick<ListEntry, "element
 
 function describeFields(section: Section, element: Element, fields: readonly string[]): string {
   let text: string = section;
-  for (const field of fields) text += `\n${textOf(element, field) ?? "-"}`;
+  for (const field of fields) text += `\n${keyTextOf(element, field) ?? "-"}`;
   return text;
 }
 
