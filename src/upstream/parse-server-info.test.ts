@@ -181,9 +181,9 @@ describe("as seen in the field", () => {
     [{ Helpers: { "1": "H" }, Mods: null, Admins: "x" }, { Helpers: { "1": "H" } }],
     [
       { Admins: [], Mods: {} },
-      { Admins: {}, Mods: {} },
+      { Admins: {}, Mods: {}, Helpers: {} },
     ],
-    [{}, {}],
+    [{}, { Admins: {}, Mods: {}, Helpers: {} }],
     [[], { Admins: {}, Mods: {}, Helpers: {} }],
     ["x", undefined],
     [null, undefined],

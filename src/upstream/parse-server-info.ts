@@ -83,7 +83,7 @@ export class ServerInfoParser {
   }
 }
 
-/** Undefined when the section is missing, null or of another JSON type. A map of Staff is left out for the same reasons. */
+/** Undefined when the section is missing, null or of another JSON type. A map of Staff that is null or of another type is left out. */
 function fitSection(
   name: Section,
   value: unknown,
@@ -94,9 +94,16 @@ function fitSection(
   // The game API writes an empty Staff as [].
   if (name === "Staff" && Array.isArray(value) && value.length === 0) return NO_STAFF;
   const fitted = fit(value, report);
-  if (typeof fitted === "object" && fitted !== null) return fitted;
-  report.misfits++;
-  return undefined;
+  if (typeof fitted !== "object" || fitted === null) {
+    report.misfits++;
+    return undefined;
+  }
+  return name === "Staff" ? { ...findMissingMaps(value), ...fitted } : fitted;
+}
+
+/** A map that Staff does not have at all is an empty one. */
+function findMissingMaps(staff: object): object {
+  return Object.fromEntries(Object.entries(NO_STAFF).filter(([role]) => !(role in staff)));
 }
 
 /** The values of parts whose text was changed after parsing. */
