@@ -1,5 +1,6 @@
 // Starts the background jobs: watching the game servers, writing usage, deleting old entries, following the other instances.
 import type { Config } from "../config.ts";
+import type { GameServer } from "../core/game-server.ts";
 import type { Log } from "../core/ports/log.ts";
 import { EventRetention } from "../gateway/events/event-retention.ts";
 import { judgeUnread } from "../gateway/events/judge-unread.ts";
@@ -57,12 +58,13 @@ export async function startBackgroundJobs(
     closers.add(repeatJob(removal, log));
   }
   if (recorder) {
-    const planOf = (serverId: string) => watcher.planOf(serverId);
+    // Also those that count as watched, but cannot be: parked ones, for example.
+    const isWatched = (server: GameServer) => watcher.describe(server).state === "watching";
     const judging = {
       purpose: "ending calls and alerts of servers that are not watched",
       everyMs: JUDGE_UNREAD_MS,
       beginsNow: true,
-      run: () => judgeUnread({ servers: store.servers, planOf, recorder, clock }),
+      run: () => judgeUnread({ servers: store.servers, isWatched, recorder, clock }),
     } as const;
     closers.add(repeatJob(judging, log));
   }

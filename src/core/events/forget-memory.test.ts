@@ -56,6 +56,13 @@ describe("a player who is forgotten while the game shows him", () => {
     expect(learn().players?.get("54")?.Player).toBe('"Bob:54"');
   });
 
+  test("is gone from the callsign of another player", () => {
+    const sections = { Players: [{ Player: "Ann:1", Team: "Police", Callsign: "Bob" }] };
+    const { memory } = judge(NOTHING_KNOWN, 10_000, { sections });
+    expect(forgetInMemory(memory, BOB)).toMatchObject({ players: null });
+    expect(forgetInMemory(memory, { id: "99", names: ["Carl"] })).toMatchObject({ players: memory.players });
+  });
+
   test("is gone from what is remembered", () => {
     const text = JSON.stringify(writeChangedParts(NOTHING_KNOWN, forget(learn())));
     expect(text).not.toMatch(/Bob|54/);

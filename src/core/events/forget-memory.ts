@@ -15,7 +15,8 @@ export function forgetInMemory(memory: ServerMemory, player: ForgottenPlayer): S
   const { players, vehicles, staff, queue, settings, calls } = memory;
   const cleared: Partial<{ -readonly [field in keyof ServerMemory]: ServerMemory[field] }> = {};
   const sections = new Set<GapSection>(memory.forgotten);
-  if (players?.has(player.id)) {
+  const isShown = players?.values().some((fields) => isNamedIn(writeObject(fields)));
+  if (players?.has(player.id) || isShown) {
     cleared.players = null;
     sections.add("Players");
   }

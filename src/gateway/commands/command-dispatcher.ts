@@ -190,7 +190,9 @@ export class CommandDispatcher {
     if (!server) return STORE_RETRY_MS;
     await outlook.catchUpOn(server, now);
     // Not by a command: one that fails may be lost.
-    void outlook.probe(server, now)?.catch((error) => this.#logFault(error, serverId));
+    void outlook.probe(server, now)?.catch((error) => {
+      if (!this.#isStopping) this.#logFault(error, serverId);
+    });
     const refusedKey = outlook.findRefusedKey(server, now);
     const heldMs = refusedKey ? 0 : this.#msUntilSend(server, now);
     if (heldMs > 0) return await this.#msUntilHeadExpires(serverId, now, heldMs);

@@ -127,8 +127,12 @@ export class EventRecorder implements Recorder {
   }
 
   takeTime(serverId: string, at: number): void {
-    const { inputs } = this.#queueOf(serverId);
-    if (!inputs.some((input) => "passedAt" in input)) inputs.push({ passedAt: at });
+    const known = this.#queues.get(serverId);
+    // Not used by this: it would stay in memory for ever.
+    const usedAt = known?.usedAt ?? this.#parts.clock();
+    const queue = this.#queueOf(serverId);
+    queue.usedAt = usedAt;
+    if (!queue.inputs.some((input) => "passedAt" in input)) queue.inputs.push({ passedAt: at });
     if (!this.#backoff) this.#wake();
   }
 
@@ -339,8 +343,10 @@ export class EventRecorder implements Recorder {
       try {
         if ("reading" in input) await this.#judgeReading(queue, input.reading);
         else if ("hook" in input) await this.#judgeHook(queue, input);
-        else if ("passedAt" in input) ledger.judgeTime(input.passedAt);
-        else {
+        else if ("passedAt" in input) {
+          await this.#refresh(queue);
+          ledger.judgeTime(input.passedAt);
+        } else {
           this.#judgeFailure(ledger, input.failure, input.at);
           await this.#refresh(queue);
         }
@@ -362,7 +368,7 @@ export class EventRecorder implements Recorder {
     this.#isDown = false;
   }
 
-  /** While every reading fails nothing is recorded, so a change of the rules of alerts would not be noticed. */
+  /** Where nothing is recorded, what others have recorded, and a change of the rules of alerts, would not be noticed. */
   async #refresh(queue: ServerQueue): Promise<void> {
     const { archive, clock } = this.#parts;
     const { ledger } = queue;

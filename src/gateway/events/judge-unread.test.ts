@@ -7,7 +7,7 @@ test("all servers that are not watched are judged, few at a time", async () => {
   const batches: string[][] = [[]];
   await judgeUnread({
     servers: { all: () => ids.map((serverId) => ({ serverId }) as GameServer) },
-    planOf: (serverId) => ({ isWatched: serverId === "srv_7", intervalMs: 5_000 }),
+    isWatched: ({ serverId }) => serverId === "srv_7",
     recorder: {
       takeTime: (serverId) => void batches.at(-1)?.push(serverId),
       flush: async () => void batches.push([]),

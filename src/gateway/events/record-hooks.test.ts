@@ -233,6 +233,21 @@ test("after a restart such a call is closed too, at its time or as soon as it is
   expect(await stage.list()).toEqual(["call.opened 7", "call.closed 7"]);
 });
 
+test("a call of an instance that died is closed by another, which had loaded the server before", async () => {
+  const stage = new Stage();
+  const other = stage.start();
+  other.takeTime(SERVER, stage.now);
+  await other.flush();
+  await stage.recorder.recordHook(SERVER, hook("1", call("EmergencyCallStarted")));
+  stage.now += UNSHOWN_CALL_MS + 1;
+  other.takeTime(SERVER, stage.now);
+  await other.flush();
+  expect(await stage.list()).toEqual(["call.opened 7", "call.closed 7"]);
+  // Being judged is no use: the server is dropped from memory like any other that is not read.
+  other.tidy(T0 + 600_001);
+  expect(other.knows(SERVER)).toBe(false);
+});
+
 test("a webhook of a server that is deleted meanwhile is not waited for", async () => {
   const stage = new Stage();
   const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>();

@@ -303,8 +303,11 @@ export class Relay {
   #probe(server: GameServer, now: number): Promise<unknown> | undefined {
     const { obstacle, isCallable } = this.describeForWatch(server, now);
     if (obstacle?.kind !== "breaker" || !isCallable) return undefined;
-    const reading = this.watch(server, now);
-    return typeof reading === "number" ? undefined : reading;
+    const status = this.#statuses.of(server, now);
+    status.lastUsedAt = now;
+    // As for a caller: what is left for watching may all be used.
+    if (this.#scheduler.msUntil(status, now) > 0) return undefined;
+    return this.#share(status, this.#refresh(status));
   }
 
   #findObstacle(server: GameServer, status: ServerStatus, now: number): WatchObstacle | undefined {
