@@ -1,4 +1,5 @@
-// Starts the background jobs: watching the game servers, writing usage, deleting old entries, following the other instances.
+// Starts the background jobs: watching the game servers, ending what ends by time, writing usage, deleting old entries,
+// following the other instances.
 import type { Config } from "../config.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { Log } from "../core/ports/log.ts";

@@ -5,8 +5,8 @@ import { type CallKeys, type GameHook, isToldCall, type ToldEvent } from "./game
 import { LOG_LISTS, type LogList, type ServerMemory } from "./memory.ts";
 
 /**
- * `sections` has only those that the answer had in their right JSON type: a missing section is not an empty one. The same holds
- * for the three maps of Staff.
+ * `sections` has only those that the answer had in their right JSON type: a missing section is not an empty one. Nor is a
+ * map of Staff that was null or of another type.
  */
 export type GameReading = {
   readonly at: number;

@@ -32,7 +32,7 @@ export type ServerParts = {
 
 /**
  * The same ServerInfo as values, for comparing readings. `sections` has only those that the answer had in their right JSON
- * type: a missing section is not an empty one. Nor is a map of Staff that was of another type. Numbers that a double would change
+ * type: a missing section is not an empty one. Nor is a map of Staff that was null or of another type. Numbers that a double would change
  * are exact JSON.
  */
 export type ServerContent = {
