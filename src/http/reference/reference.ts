@@ -77,8 +77,8 @@ async function compressFile(file: Blob): Promise<Uint8Array<ArrayBuffer>> {
 
 function answerMissing(): Response {
   return answerNotice("The API reference is missing", [
-    "The program that shows it comes from npm and could not be downloaded. In the folder of Gatehouse, with a " +
-      "connection to the internet, run <code>npm run reference</code>, then reload this page.",
+    "The program that shows it comes from npm. The first start downloads it, which takes a moment: reload this page. If it " +
+      "stays missing, run <code>npm run reference</code> in the folder of Gatehouse, with a connection to the internet.",
     'Everything it would show is also in <a href="/openapi.json">openapi.json</a>. The API is not affected.',
   ]);
 }
