@@ -3,11 +3,10 @@
 import type { Database } from "bun:sqlite";
 import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
 import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
+import { DAY_MS, MINUTE_MS } from "../src/core/durations.ts";
 import { type Counts, RESOLUTION_KEPT_MS } from "../src/core/history/counts.ts";
 import { type HistoryChange, NO_HISTORY, type StaffAct } from "../src/core/history/history.ts";
 
-export const MINUTE_MS = 60_000;
-export const DAY_MS = 86_400_000;
 export const STAFF = 20;
 
 const MINUTES_PER_DAY = 1_440;

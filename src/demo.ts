@@ -1,6 +1,7 @@
 // Demo mode: without a configured game API the simulator is the upstream, and there is a server and a key to try.
 import { randomBytes } from "node:crypto";
 import { DEFAULT_RIGHTS } from "./core/api-key.ts";
+import { DAY_MS } from "./core/durations.ts";
 import { StoreUnavailable } from "./core/errors.ts";
 import type { GameServer } from "./core/game-server.ts";
 import type { KeyDetails } from "./core/ports/keys.ts";
@@ -21,7 +22,7 @@ const DEMO = "demo";
 /** A setting: `marked` once the demo server of an older version was searched for. */
 const OLD_DEMO = "old-demo-server";
 /** How long the former token works after a lost one was replaced. Instances on one Redis each have their own demo.key. */
-const REPLACED_TOKEN_MS = 30 * 24 * 3_600_000;
+const REPLACED_TOKEN_MS = 30 * DAY_MS;
 
 export type DemoUpstream = Pick<Simulator, "url" | "publicKey" | "sendHooks" | "stop">;
 

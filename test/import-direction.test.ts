@@ -57,6 +57,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "api-key",
     "command",
     "csv",
+    "durations",
     "errors",
     "events/event-types",
     "game-server",

@@ -1,12 +1,12 @@
 // Starts the background jobs: watching the game servers, ending what ends by time, writing usage, deleting old entries,
 // following the other instances.
 import type { Config } from "../config.ts";
+import { DAY_MS, HOUR_MS } from "../core/durations.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { Log } from "../core/ports/log.ts";
 import { EventRetention } from "../gateway/events/event-retention.ts";
 import { judgeUnread } from "../gateway/events/judge-unread.ts";
 import { removeDeletedLedgers } from "../gateway/events/remove-deleted-ledgers.ts";
-import { HOUR_MS } from "../gateway/keys/usage-meter.ts";
 import type { Closers } from "./closers.ts";
 import type { Resources } from "./open-resources.ts";
 import { repeatJob } from "./repeat-job.ts";
@@ -20,7 +20,6 @@ const FOLLOW_OTHERS_MS = 500;
 const REMOVE_LEDGERS_MS = 60_000;
 const JUDGE_UNREAD_MS = 5 * 60_000;
 const TIDY_MS = HOUR_MS;
-const DAY_MS = 24 * HOUR_MS;
 export const USAGE_KEPT_MS = 30 * DAY_MS;
 
 export async function startBackgroundJobs(

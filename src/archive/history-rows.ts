@@ -1,11 +1,11 @@
 // The rows of the history that both archives have, and the sums that both make of them.
+import { DAY_MS } from "../core/durations.ts";
 import { clip, compareIds } from "../core/history/answer-sessions.ts";
 import { type Counts, RESOLUTIONS, type Resolution } from "../core/history/counts.ts";
 import { HISTORY_KEPT_MS, type HistoryChange, type StaffAct } from "../core/history/history.ts";
 import { rollUp } from "../core/history/join-counts.ts";
 import type { SessionEnd, Stay } from "../core/history/sessions.ts";
 import type { CountDetail, KeptSession, Period, Presence, StaffSum } from "../core/ports/history.ts";
-import { DAY_MS } from "./ledger-rules.ts";
 import { toStorable } from "./storable-text.ts";
 
 /** A question about all players finds sessions that began at most so long before its period. */

@@ -1,4 +1,5 @@
 // Rules that both archives keep: where a page starts, what is pruned, and the first mark of a ledger.
+import { DAY_MS } from "../core/durations.ts";
 import type { LedgerPlace } from "../core/events/cursor.ts";
 import { type LedgerRecord, PAGE_LOOK_MAX, type PageStart } from "../core/ports/archive.ts";
 
@@ -18,7 +19,6 @@ export const ARCHIVE_DEADLINE_MS = 5_000;
 /** The data of one page have at most about this many characters, because an event can be very large. */
 const PAGE_CHARACTERS_MAX = 8 * 1024 * 1024;
 
-export const DAY_MS = 86_400_000;
 /** The name of a ledger whose server was removed. Server ids have another form, so none is ever found under it. */
 export const REMOVED_PREFIX = "removed:";
 /** The tables of a ledger, each with the rest of its key. */

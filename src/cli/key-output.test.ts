@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { HOUR_MS } from "../core/durations.ts";
 import { drawBars, listRecentHours } from "./key-output.ts";
 
-const HOUR_MS = 3_600_000;
 const NOW = 500_000 * HOUR_MS + 1_234;
 
 describe("the last 24 hours of a key", () => {

@@ -1,4 +1,5 @@
 // How a key is printed: its state, its rights, and its usage with the last 24 hours as bars.
+import { HOUR_MS } from "../core/durations.ts";
 import type { KeyState } from "../core/key-state.ts";
 import { SECTIONS } from "../core/sections.ts";
 import type { KeyResource, KeyWithUsage, UsageResource, UsedHour } from "../core/wire/key.ts";
@@ -8,7 +9,6 @@ import type { Session } from "./session.ts";
 import type { Column } from "./table-layout.ts";
 import { formatMoment, formatRelativeTime, formatShortTime } from "./times.ts";
 
-const HOUR_MS = 3_600_000;
 const HOURS_SHOWN = 24;
 const BARS = "▁▂▃▄▅▆▇█";
 

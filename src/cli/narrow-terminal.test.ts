@@ -1,5 +1,6 @@
 // The lists in a terminal of 80 columns: a line for each item, and names that can still be recognised.
 import { expect, test } from "bun:test";
+import { DAY_MS } from "../core/durations.ts";
 import type { AuditEntryResource } from "../core/wire/audit.ts";
 import type { OwnedCommandResource } from "../core/wire/command.ts";
 import type { KeyResource } from "../core/wire/key.ts";
@@ -9,7 +10,6 @@ import { printKeys } from "./key-output.ts";
 import { Printer } from "./printer.ts";
 
 const NOW = 1_800_000_000_000;
-const DAY_MS = 86_400_000;
 const SERVER_ID = "srv_5tqX0PpV3mYbL1nKcD7w";
 const SERVERS = new Map([[SERVER_ID, "North Town Roleplay"]]);
 

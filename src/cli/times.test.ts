@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { HOUR_MS } from "../core/durations.ts";
 import {
   formatMoment,
   formatRelativeTime,
@@ -10,7 +11,6 @@ import {
 } from "./times.ts";
 
 const NOW = Date.parse("2026-11-15T12:00:00Z");
-const HOUR_MS = 3_600_000;
 
 describe("a duration", () => {
   test.each([

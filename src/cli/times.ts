@@ -1,11 +1,12 @@
 // Parses and formats times for an operator: durations, dates in local time, and relative times.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../core/durations.ts";
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
 };
 
 const MOMENT_MAX = 8_640_000_000_000_000;
@@ -100,8 +101,8 @@ export function formatShortTime(moment: number, now: number): string {
 }
 
 function largestUnitOf(durationMs: number): readonly [string, number] {
-  if (durationMs >= 2 * 86_400_000) return ["day", 86_400_000];
-  if (durationMs >= 3_600_000) return ["hour", 3_600_000];
-  if (durationMs >= 60_000) return ["minute", 60_000];
+  if (durationMs >= 2 * DAY_MS) return ["day", DAY_MS];
+  if (durationMs >= HOUR_MS) return ["hour", HOUR_MS];
+  if (durationMs >= MINUTE_MS) return ["minute", MINUTE_MS];
   return ["second", 1_000];
 }

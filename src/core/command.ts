@@ -1,11 +1,12 @@
 // Commands for the game server: valid texts, the right to send them, and their statuses.
+import { DAY_MS } from "./durations.ts";
 import { ERRORS, type Refusal, refuse } from "./errors.ts";
 
 export const COMMAND_CHARACTERS_MAX = 1_000;
 export const QUEUE_MAX = 100;
 /** The message of a command that waited for a deleted server. */
 export const SERVER_DELETED = "The game server was deleted while this waited.";
-export const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
+export const IDEMPOTENCY_KEPT_MS = DAY_MS;
 
 /** How long the same text from the same key means a command that was sent, and one of which nobody knows whether it was. */
 export const SAME_AFTER_SENT_MS = 10_000;

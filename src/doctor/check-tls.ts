@@ -1,11 +1,11 @@
 // The certificate and its key: usable, valid for a while, and the key not readable for other users.
 import { X509Certificate } from "node:crypto";
 import { statSync } from "node:fs";
+import { DAY_MS } from "../core/durations.ts";
 import { readTlsFiles, type TlsPaths } from "../tls-files.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
 
 const NAME = "TLS";
-const DAY_MS = 86_400_000;
 const DAYS_MIN = 30;
 
 export type CertificateFacts = {

@@ -1,5 +1,6 @@
 // How the checks judge what they find: the limits, the sentences, and a remedy for every problem.
 import { describe, expect, test } from "bun:test";
+import { DAY_MS } from "../core/durations.ts";
 import type { UpstreamReading } from "../core/ports/upstream.ts";
 import { findInstanceUrl } from "./call-instance.ts";
 import { judgeAddressLists } from "./check-address-lists.ts";
@@ -16,7 +17,6 @@ import { type CertificateFacts, judgeTls } from "./check-tls.ts";
 import type { Finding } from "./finding.ts";
 
 const NOW = Date.UTC(2026, 10, 15);
-const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 

@@ -1,4 +1,5 @@
 // Parses the queries about the past. Every fault is named at once.
+import { DAY_MS } from "../core/durations.ts";
 import type { Refusal } from "../core/errors.ts";
 import { chooseResolution, countPoints } from "../core/history/answer-players.ts";
 import type { SessionPlace } from "../core/history/answer-sessions.ts";
@@ -10,7 +11,6 @@ import { refuseFields } from "../core/refuse-field.ts";
 import { HISTORY_LIMIT_DEFAULT, HISTORY_LIMIT_MAX, POINTS_MAX } from "../core/wire/history.ts";
 import { findOnly } from "./parse-request.ts";
 
-const DAY_MS = 86_400_000;
 const PERIOD_DEFAULT_MS = DAY_MS;
 const ZONE_DEFAULT = "UTC";
 const PLAYER_ID = /^\d{1,20}$/;

@@ -1,4 +1,5 @@
 // The kinds of faults with their parameters, and the parser of `POST /_faults`.
+import { DAY_MS } from "../core/durations.ts";
 import { LOG_LISTS, LOG_WINDOW_MAX } from "./log-lists.ts";
 
 export type ParameterValue = number | string | boolean;
@@ -13,7 +14,6 @@ type ParameterRule = {
 };
 type FaultRule = { about: string; parameters: Readonly<Record<string, ParameterRule>> };
 
-const DAY_MS = 86_400_000;
 const BURST_MAX = 100_000;
 const ACTS: ParameterRule = {
   type: "boolean",

@@ -1,5 +1,6 @@
 // What every archive promises, whatever keeps it. Each keeper runs the same suite.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { DAY_MS } from "../../src/core/durations.ts";
 import type { LedgerPlace } from "../../src/core/events/cursor.ts";
 import { filterAll, parseTypes } from "../../src/core/events/event-types.ts";
 import { parseHookBody } from "../../src/core/events/game-hook.ts";
@@ -13,8 +14,6 @@ import { PLACES_MAX, SEEN_MAX, type SeenPlace } from "../../src/core/seen-places
 import { EventRecorder } from "../../src/gateway/events/event-recorder.ts";
 import { makeCommand, makeHookBody } from "../signed-hooks.ts";
 import { addEvents, kill, kills, NOW, record } from "./ledger-samples.ts";
-
-const DAY_MS = 86_400_000;
 
 export type ArchiveHarness = {
   /** Opens the same archive again, as another instance or after a restart. */

@@ -1,5 +1,6 @@
 // What every archive promises about the history, whatever keeps it. Each keeper runs the same suite.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/durations.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import { NOTHING_COUNTED, RESOLUTION_KEPT_MS, RESOLUTIONS } from "../../src/core/history/counts.ts";
@@ -8,17 +9,7 @@ import type { OpenSession } from "../../src/core/history/sessions.ts";
 import type { Archive, LedgerRecord } from "../../src/core/ports/archive.ts";
 import type { Period, Presence, SessionsRequest } from "../../src/core/ports/history.ts";
 import type { ArchiveHarness } from "./archive-contract.ts";
-import {
-  act,
-  addHistory,
-  DAY_MS,
-  type EndedSession,
-  HOUR_MS,
-  MIDNIGHT,
-  MINUTE_MS,
-  minute,
-  session,
-} from "./history-samples.ts";
+import { act, addHistory, type EndedSession, MIDNIGHT, minute, session } from "./history-samples.ts";
 import { kill, NOW, record } from "./ledger-samples.ts";
 
 const ALWAYS: Period = { from: 0, to: 10 * NOW };

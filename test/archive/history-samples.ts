@@ -1,12 +1,10 @@
 // Samples for the tests of what an archive keeps of the history.
+import { DAY_MS, MINUTE_MS } from "../../src/core/durations.ts";
 import type { Counts } from "../../src/core/history/counts.ts";
 import { type HistoryChange, NO_HISTORY, type StaffAct } from "../../src/core/history/history.ts";
 import type { Archive, LedgerRecord } from "../../src/core/ports/archive.ts";
 import { NOW, record } from "./ledger-samples.ts";
 
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 /** The beginning of a day, UTC. */
 export const MIDNIGHT = Math.floor(NOW / DAY_MS) * DAY_MS;
 

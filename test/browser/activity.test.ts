@@ -1,6 +1,7 @@
 // The view "activity", with a ledger that the test plays, so that pages, gaps and new events come when it wants.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { MINUTE_MS } from "../../src/core/durations.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
 import {
   browserTest,
@@ -19,7 +20,6 @@ import { HOSTILE_NAMES } from "./hostile-names.ts";
 import {
   ARCHIVE_AWAY,
   type Draft,
-  MINUTE_MS,
   makeJoins,
   NO_ARCHIVE,
   NO_STREAM,

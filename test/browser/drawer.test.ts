@@ -1,6 +1,7 @@
 // The drawer of a player: from every name, and from a call to the message that the right player gets.
 import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
+import { MINUTE_MS } from "../../src/core/durations.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
 import {
   browserTest,
@@ -14,7 +15,7 @@ import {
 } from "./browser.ts";
 import { BUSY_SERVER, idOf, nameOf, SMALL_SERVER, writeGameJson } from "./game-server-fixture.ts";
 import { makeHostileServer } from "./hostile-names.ts";
-import { MINUTE_MS, PlayedLedger, START } from "./played-ledger.ts";
+import { PlayedLedger, START } from "./played-ledger.ts";
 
 /** Counts what the user clicks. Enter on a link, a button or a field is a click too. */
 const COUNT_CLICKS = `window.clicks = 0;

@@ -1,6 +1,7 @@
 // The view "logs": from a ledger that the test plays, and without one from the lists of the game server's state.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { MINUTE_MS } from "../../src/core/durations.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
 import {
   browserTest,
@@ -16,7 +17,6 @@ import { nameOf } from "./game-server-fixture.ts";
 import {
   ARCHIVE_AWAY,
   type Draft,
-  MINUTE_MS,
   makeJoins,
   NO_ARCHIVE,
   NO_STREAM,

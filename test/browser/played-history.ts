@@ -1,13 +1,12 @@
 // The past of a server that a test plays: as much of it as the page asks for, with a gap, and the same at every run.
 import type { Page, Route } from "playwright-core";
+import { HOUR_MS } from "../../src/core/durations.ts";
 import type {
   PlayersHistory,
   PlaytimeResource,
   SessionResource,
   StaffResource,
 } from "../../src/core/wire/history.ts";
-
-const HOUR_MS = 3_600_000;
 
 const STEPS = { "5m": 300_000, "1h": HOUR_MS, "1d": 24 * HOUR_MS } as const;
 

@@ -1,8 +1,8 @@
 // A ledger that a test plays, so that pages, gaps, new events and failures come when the test wants.
 import type { Page, Route } from "playwright-core";
+import { MINUTE_MS } from "../../src/core/durations.ts";
 
 export const START = Date.now();
-export const MINUTE_MS = 60_000;
 
 export type Draft = {
   readonly type: string;

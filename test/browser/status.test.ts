@@ -1,5 +1,6 @@
 // The public status page in a browser: readable for everybody, in both languages, sizes and colour schemes.
 import { expect } from "bun:test";
+import { HOUR_MS } from "../../src/core/durations.ts";
 import { NO_HISTORY } from "../../src/core/history/history.ts";
 import { atEnd } from "../at-end.ts";
 import { MemoryArchive, makeEvent } from "../event-archive.ts";
@@ -15,7 +16,6 @@ import {
   SIZES,
 } from "./browser.ts";
 
-const HOUR_MS = 3_600_000;
 const NAME = `<img src=x onerror=alert(1)>${"Cedar".repeat(12)}`;
 
 /** A server with a week of history, in which a day is missing, and two outages. */

@@ -1,9 +1,9 @@
 // Address lists of keys behind a proxy: operators are told when the lists are compared with the address of a proxy.
 import { afterEach, expect, test } from "bun:test";
+import { HOUR_MS } from "../../src/core/durations.ts";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
-const HOUR_MS = 3_600_000;
 const FORWARDED = { "X-Forwarded-For": "203.0.113.7" };
 const LOCAL_LIST = { ipAllow: ["127.0.0.0/8"] };
 

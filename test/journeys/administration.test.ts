@@ -1,6 +1,7 @@
 // The admin API over HTTP, endpoint by endpoint: what an operator creates, reads, changes and deletes.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { DAY_MS } from "../../src/core/durations.ts";
 import { StartRefused } from "../../src/core/errors.ts";
 import { TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
@@ -25,7 +26,6 @@ const REVOKED_TOKEN = { code: 5008, message: "invalid_token" };
 const WRONG_KEY = { code: 5006, message: "invalid_master_key" };
 /** A valid master key, but not the right one. */
 const WRONG = "wrong-master-key-wrong-master-key-0";
-const DAY_MS = 24 * 3_600_000;
 
 /** Every admin path, and the methods it answers. */
 const ADMIN_PATHS: readonly [path: string, allow: string][] = [

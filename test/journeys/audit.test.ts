@@ -3,13 +3,13 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { DAY_MS } from "../../src/core/durations.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { type AuditBody, createOperator, type Operator, type PageBody, readAs } from "./operator.ts";
 
-const DAY_MS = 24 * 3_600_000;
 const PATH = "/v2/game/server";
 
 let api: FakeGameApi;

@@ -3,6 +3,7 @@
 
 import { randomBytes } from "node:crypto";
 import { SUGGESTED_ALERTS } from "../../src/core/alerts/rules.ts";
+import { MINUTE_MS } from "../../src/core/durations.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
 import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/map-image.ts";
@@ -45,7 +46,6 @@ const SOCKET_HEADERS = [
   "Sec-WebSocket-Version: 13",
   "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
 ];
-const MINUTE_MS = 60_000;
 /** The beginning of a picture of 64 times 32 pixels. */
 export const PNG_HEADER = Buffer.from(
   "89504e470d0a1a0a0000000d494844520000004000000020080200000000000000",

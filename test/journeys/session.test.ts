@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseConfig } from "../../src/config.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/core/durations.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { makeBackup, restoreBackup } from "../../src/maintenance/backup.ts";
 import { startRedis, stopRedisServers } from "../redis-server.ts";
@@ -18,8 +19,6 @@ import {
 } from "./operator.ts";
 
 const MASTER_KEY = "session-master-key-0123456789abcdef";
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 const INVALID = { code: 5008, message: "invalid_token" };
 const FOREIGN = { code: 5009, message: "forbidden", details: { reason: "origin" } };

@@ -1,9 +1,8 @@
 // A pause that the game API names can be looked at and ended by the operator.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { DAY_MS } from "../../src/core/durations.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
-
-const DAY_MS = 86_400_000;
 
 let game: FakeGameApi;
 let gatehouse: TestGatehouse;

@@ -1,6 +1,7 @@
 // The usage of keys as an operator sees it: by code and hour, for 30 days, also after a restart.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { HOUR_MS } from "../../src/core/durations.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
@@ -8,7 +9,6 @@ import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse } from ".
 import { createOperator, type KeyBody, type NewKeyBody, type Operator, type ServerBody } from "./operator.ts";
 
 const PATH = "/v2/game/server";
-const HOUR_MS = 3_600_000;
 const DAYS_30_MS = 30 * 24 * HOUR_MS;
 
 let api: FakeGameApi;

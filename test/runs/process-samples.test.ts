@@ -1,9 +1,8 @@
 // What counts as growth in a long run.
 import { expect, test } from "bun:test";
+import { HOUR_MS } from "../../src/core/durations.ts";
 import { openSocket } from "../faults/raw-socket.ts";
 import { judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** A sample every five seconds. */
 function sampleHour(residentMb: (share: number) => number, descriptors = (_share: number) => 100) {

@@ -9,13 +9,13 @@ import {
   SAME_AFTER_SENT_MS,
   SAME_WHILE_UNKNOWN_MS,
 } from "../../src/core/command.ts";
+import { DAY_MS } from "../../src/core/durations.ts";
 import type { CommandDraft, CommandQueue, Receipt } from "../../src/core/ports/commands.ts";
 import type { Store } from "../../src/core/ports/store.ts";
 import type { StoreHarness } from "./store-contract.ts";
 
 const NOW = 1_800_000_000_000;
 const HOLD_MS = 5_000;
-const DAY_MS = 24 * 3_600_000;
 const SENT = { status: "sent", upstreamCode: null, upstreamMessage: null } as const;
 
 export function describeCommandQueue(name: string, createHarness: () => Promise<StoreHarness>): void {

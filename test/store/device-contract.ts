@@ -1,6 +1,7 @@
 // The contract of core/ports/devices.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
+import { DAY_MS } from "../../src/core/durations.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { AuditNote } from "../../src/core/ports/audit.ts";
 import {
@@ -14,7 +15,6 @@ import type { Store } from "../../src/core/ports/store.ts";
 import type { RefusableStoreHarness } from "./store-contract.ts";
 
 const NOW = 1_800_000_000_000;
-const DAY_MS = 86_400_000;
 const NOTE: AuditNote = {
   at: NOW,
   action: "device.added",

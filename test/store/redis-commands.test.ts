@@ -12,6 +12,7 @@ import {
 } from "bun:test";
 import type { Command, CommandEnd } from "../../src/core/command.ts";
 import { HISTORY_LIMITS, QUEUE_MAX } from "../../src/core/command.ts";
+import { DAY_MS } from "../../src/core/durations.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { CommandDraft, Receipt } from "../../src/core/ports/commands.ts";
 import type { Log } from "../../src/core/ports/log.ts";
@@ -34,7 +35,6 @@ import type { StoreHarness } from "./store-contract.ts";
 const NOW = 1_800_000_000_000;
 const HOLD_MS = 5_000;
 const LEASE_MS = 30_000;
-const DAY_MS = 24 * 3_600_000;
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const SENT: CommandEnd = { status: "sent", upstreamCode: null, upstreamMessage: null };
 /** These tests cancel without a note. */

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS, type KeyIdentity } from "../../src/core/api-key.ts";
 import type { HistoryLimits } from "../../src/core/command.ts";
+import { HOUR_MS } from "../../src/core/durations.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { KEY_STATES, type KeySearch } from "../../src/core/key-state.ts";
 import type { AuditEntry, AuditNote } from "../../src/core/ports/audit.ts";
@@ -30,7 +31,6 @@ export type RefusableStoreHarness = StoreHarness & {
 const NOW = 1_800_000_000_000;
 const KEY_A: KeyIdentity = { keyId: "key_a", serverId: "srv_a" };
 const KEY_B: KeyIdentity = { keyId: "key_b", serverId: "srv_a" };
-const HOUR_MS = 3_600_000;
 const HOUR = NOW - (NOW % HOUR_MS);
 /** As many keys as a store revokes in many batches. */
 const MANY = 2_500;

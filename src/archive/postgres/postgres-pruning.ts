@@ -1,8 +1,8 @@
 // Deletes what is too old or too much from PostgreSQL, in steps. Runs inside the caller's transaction.
 import type { TransactionSQL } from "bun";
+import { DAY_MS } from "../../core/durations.ts";
 import type { Retention } from "../../core/ports/archive.ts";
 import {
-  DAY_MS,
   IDENTITIES_MAX,
   IDENTITY_DAYS,
   LEDGER_TABLES,

@@ -1,11 +1,10 @@
 // The rules about the server itself: offline, unreachable, and too few or too many players for a while. Time in which nothing
 // is known does not count, except for unreachable, which lasts until a reading succeeds.
+import { MINUTE_MS } from "../durations.ts";
 import type { ServerState } from "../events/memory.ts";
 import { type AlertFact, countOf, SERVER_SUBJECT, type Tell } from "./alert-events.ts";
 import type { OutageState, Span } from "./alert-states.ts";
 import type { AlertRules } from "./rules.ts";
-
-const MINUTE_MS = 60_000;
 
 /** What the newest reading tells. */
 export type ServerFacts = {

@@ -1,11 +1,9 @@
 // How many players there were: what is kept of each minute, and of the longer times that are made of minutes.
+import { DAY_MS, MINUTE_MS } from "../durations.ts";
 
 /** The resolutions that are kept, finest first. */
 export const RESOLUTIONS = ["1m", "5m", "1h", "1d"] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 export const RESOLUTION_MS: Readonly<Record<Resolution, number>> = {
   "1m": MINUTE_MS,

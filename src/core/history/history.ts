@@ -1,4 +1,5 @@
 // What one record adds to the history of a server, beside its events.
+import { DAY_MS } from "../durations.ts";
 import type { Counts } from "./counts.ts";
 import type { EndedSession } from "./sessions.ts";
 
@@ -26,6 +27,6 @@ export type HistoryChange = {
 export const NO_HISTORY: HistoryChange = { minutes: [], sessions: [], acts: [] };
 
 /** Sessions and acts are kept for this long. */
-export const HISTORY_KEPT_MS = 400 * 86_400_000;
+export const HISTORY_KEPT_MS = 400 * DAY_MS;
 /** The longest time that one question may ask about. */
-export const HISTORY_RANGE_MAX_MS = 400 * 86_400_000;
+export const HISTORY_RANGE_MAX_MS = 400 * DAY_MS;

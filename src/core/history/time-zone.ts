@@ -1,8 +1,7 @@
 // Local time in a time zone: which hour of which day of the week a moment is in. Offsets come from the runtime's own tables.
+import { DAY_MS, HOUR_MS } from "../durations.ts";
 
 const QUARTER_MS = 15 * 60_000;
-const HOUR_MS = 60 * 60_000;
-const DAY_MS = 24 * HOUR_MS;
 /** No name of a zone is longer, and none has another character. */
 const ZONE = /^[A-Za-z0-9_+:/-]{1,64}$/;
 /** 1970-01-01 was a Thursday; Monday is 0. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { HOUR_MS } from "../../core/durations.ts";
 import { nameChoice, resolvePeriod, writeDay } from "./period.ts";
 
-const HOUR_MS = 3_600_000;
 const NOW = new Date(2026, 10, 16, 15, 30).getTime();
 const dates = (first: string, last: string) => resolvePeriod({ name: "dates", first, last }, NOW);
 

@@ -1,4 +1,5 @@
 // The periods that the user can choose for questions about the past. Days are those of the browser's time zone.
+import { DAY_MS } from "../../core/durations.ts";
 import { HISTORY_RANGE_MAX_MS } from "../../core/history/history.ts";
 
 export type Period = { readonly from: number; readonly to: number };
@@ -14,7 +15,6 @@ export type PeriodChoice =
 
 export type PeriodProblem = "missing" | "order" | "future" | "tooLong";
 
-const DAY_MS = 86_400_000;
 const LENGTH_DAYS = { day: 1, week: 7, month: 30, year: 365 } as const;
 
 /** The period that a choice means at this time. */

@@ -1,11 +1,12 @@
 // Which calls for a moderator this user has marked as seen, by server: how the marks are read, changed and written. Pure.
+import { DAY_MS } from "../../core/durations.ts";
 
 /** When each call was marked, by the key of the call. */
 export type SeenMarks = ReadonlyMap<string, number>;
 export type SeenCalls = ReadonlyMap<string, SeenMarks>;
 
 /** The game no longer lists a call long before this. */
-export const MARK_AGE_MAX_MS = 7 * 24 * 3_600_000;
+export const MARK_AGE_MAX_MS = 7 * DAY_MS;
 /** The oldest marks are deleted first. */
 export const MARKS_MAX = 200;
 /** The servers with the oldest marks are deleted first. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { MemoryArchive } from "../../../test/event-archive.ts";
 import { BASE_INFO } from "../../../test/fake-game-api.ts";
+import { DAY_MS } from "../../core/durations.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
 import type { GameReading } from "../../core/events/reading.ts";
 import { EventRecorder, WAITING_EVENTS_MAX } from "./event-recorder.ts";
 
 const SERVER = "srv_1";
-const DAY_MS = 86_400_000;
 const T0 = 20_000 * DAY_MS;
 
 class Stage {

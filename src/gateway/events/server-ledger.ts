@@ -4,6 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { AlertMemory } from "../../core/alerts/alert-states.ts";
 import { countUnknownTime } from "../../core/alerts/unknown-time.ts";
+import { DAY_MS } from "../../core/durations.ts";
 import type { Element } from "../../core/events/elements.ts";
 import type { GameHook } from "../../core/events/game-hook.ts";
 import { hasUnshownCalls, judgeUnshownCalls } from "../../core/events/judge-calls.ts";
@@ -35,7 +36,6 @@ import type { Gap } from "../../core/wire/event-data.ts";
 
 /** Identities that were not shown in this many readings are looked up again when they come back. */
 const UNSHOWN_READINGS_MAX = 50;
-const DAY_MS = 86_400_000;
 const ATTEMPTS_MAX = 20;
 /** The newest inputs of a draft are held, to be judged again when another instance has recorded meanwhile. */
 const HELD_READINGS_MAX = 5;

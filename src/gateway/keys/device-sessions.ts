@@ -2,6 +2,7 @@
 import { type ApiKey, findForbidden } from "../../core/api-key.ts";
 import { AttemptCounter } from "../../core/attempt-counter.ts";
 import type { AttemptRule } from "../../core/attempt-limit.ts";
+import { DAY_MS } from "../../core/durations.ts";
 import { ERRORS, type Refusal, refuse, StoreUnavailable } from "../../core/errors.ts";
 import type { Actor, AuditNote } from "../../core/ports/audit.ts";
 import type { DeviceDraft, SignedInDevice } from "../../core/ports/devices.ts";
@@ -21,7 +22,7 @@ import { INVALID_TOKEN } from "./authenticate.ts";
 import { refuseAttempt } from "./authenticate-operator.ts";
 import { SESSION_TOKEN_MS, type SessionTokens } from "./session-tokens.ts";
 
-export const REMEMBERED_MS = 30 * 86_400_000;
+export const REMEMBERED_MS = 30 * DAY_MS;
 /** A device that is not to be remembered: its cookie goes with the browser, and it ends by itself. */
 export const UNREMEMBERED_MS = 12 * 3_600_000;
 export const LINK_MS = 10 * 60_000;

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DEFAULT_RIGHTS } from "../../core/api-key.ts";
+import { HOUR_MS } from "../../core/durations.ts";
 import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { HourlyUsage, UsageCount, UsageStore } from "../../core/ports/usage.ts";
 import { type CountedKey, toCountedKey } from "./counted-key.ts";
 import { BACKLOG_MAX } from "./usage-backlog.ts";
-import { HOUR_MS, UsageMeter, type UsageMeterParts } from "./usage-meter.ts";
+import { UsageMeter, type UsageMeterParts } from "./usage-meter.ts";
 
 const NOW = 1_800_000_000_000;
 const HOUR = NOW - (NOW % HOUR_MS);

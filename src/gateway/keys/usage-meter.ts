@@ -1,5 +1,6 @@
 // Counts the use of every key in memory, and writes it to the store in batches: no request waits for a write. What is
 // shown of a key's use is what the store has plus what is not written yet. A crash loses what is not written yet.
+import { HOUR_MS } from "../../core/durations.ts";
 import type { KeyDetails } from "../../core/ports/keys.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { HourlyUsage, UsageCount, UsageStore } from "../../core/ports/usage.ts";
@@ -14,7 +15,6 @@ import {
 } from "./counted-key.ts";
 import { UsageBacklog } from "./usage-backlog.ts";
 
-export const HOUR_MS = 3_600_000;
 /** The longest sleep after a batch. A batch may have taken long only because the machine stood still. */
 const SLEEP_MAX_MS = 2_000;
 /** With very many keys the sleeps are shorter, so that a flush takes at most this long: a crash loses what it has not written. */

@@ -1,5 +1,6 @@
 // What is shown of public servers is put together seldom, and never waits for the archive for long.
 import { expect, test } from "bun:test";
+import { HOUR_MS } from "../../core/durations.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Counts } from "../../core/history/counts.ts";
@@ -11,7 +12,6 @@ import {
   STATUSES_MAX,
 } from "./public-statuses.ts";
 
-const HOUR_MS = 3_600_000;
 const NOW = Math.floor(1_800_000_000_000 / HOUR_MS) * HOUR_MS + HOUR_MS / 2;
 
 const hour = (at: number, changes: Partial<Counts> = {}): Counts => ({

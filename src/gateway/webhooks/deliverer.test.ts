@@ -4,6 +4,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import { makeWebhook } from "../../../test/archive/webhook-samples.ts";
 import { EVENT_AT, MemoryArchive, makeEvent } from "../../../test/event-archive.ts";
 import { FakeClock } from "../../../test/start-gatehouse.ts";
+import { MINUTE_MS } from "../../core/durations.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import { writeCursor } from "../../core/events/cursor.ts";
 import type { InstanceLease } from "../../core/ports/instance-lease.ts";
@@ -26,7 +27,6 @@ const SERVER = "srv_a";
 const SCHEDULE = [5_000, 30_000];
 const SECRET = writeWebhookSecret(new Uint8Array(32).fill(1));
 const OLD_SECRET = writeWebhookSecret(new Uint8Array(32).fill(2));
-const MINUTE_MS = 60_000;
 
 type Sent = PostRequest & {
   readonly at: number;

@@ -1,6 +1,7 @@
 // The operator's actions on webhooks. Every change is validated and noted in the audit log, in which, as everywhere, the
 // address stands only up to its host and first path segment. A secret is returned once and stored encrypted.
 import { isDeepStrictEqual } from "node:util";
+import { DAY_MS } from "../../core/durations.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../../core/errors.ts";
 import { type LedgerPlace, parseCursor, writeCursor } from "../../core/events/cursor.ts";
 import { filterAll } from "../../core/events/event-types.ts";
@@ -28,7 +29,7 @@ import type {
 import type { SentRequest } from "./webhook-sender.ts";
 
 /** After a rotation the old secret signs too, for this long. */
-export const ROTATION_MS = 24 * 3_600_000;
+export const ROTATION_MS = DAY_MS;
 const ID_LENGTH = 20;
 /** How many queries for `waiting` one list has under way. */
 const COUNTS_AT_ONCE = 8;

@@ -1,4 +1,5 @@
 // /admin/keys: the API keys and how much they are used.
+import { HOUR_MS } from "../../core/durations.ts";
 import { isRefusal, type Refusal } from "../../core/errors.ts";
 import { facadeKeyOf } from "../../core/facade/facade-key.ts";
 import { KEY_STATES } from "../../core/key-state.ts";
@@ -24,7 +25,7 @@ import {
   revokeKey,
   rotateKey,
 } from "../../gateway/keys/manage-keys.ts";
-import { HOUR_MS, type UsageMeter } from "../../gateway/keys/usage-meter.ts";
+import type { UsageMeter } from "../../gateway/keys/usage-meter.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { describeUsage } from "../describe-resources.ts";

@@ -1,10 +1,9 @@
 // The feed of outages, as Atom (RFC 4287).
 import { createHash } from "node:crypto";
+import { DAY_MS } from "../../core/durations.ts";
 import type { StatusFacts } from "../../gateway/status/public-statuses.ts";
 import { escapeMarkup } from "./escape-markup.ts";
 import { formatDuration, STATUS_WORDS } from "./status-words.ts";
-
-const DAY_MS = 86_400_000;
 
 type Outages = NonNullable<StatusFacts["outages"]>;
 type FeedFacts = Pick<StatusFacts, "serverId" | "slug" | "name" | "builtAt"> & { readonly outages: Outages };

@@ -1,5 +1,6 @@
 // What is written of a status: hostile names stay text, and every form is well-formed.
 import { expect, test } from "bun:test";
+import { HOUR_MS } from "../../core/durations.ts";
 import type { StatusHour } from "../../core/wire/status.ts";
 import type { StatusFacts } from "../../gateway/status/public-statuses.ts";
 import { describeBadge, drawBadge } from "./badge.ts";
@@ -10,7 +11,6 @@ import { STATUS_WORDS } from "./status-words.ts";
 import { drawWeek } from "./week-chart.ts";
 
 const NOW = Date.UTC(2026, 10, 16, 21, 30);
-const HOUR_MS = 3_600_000;
 const HOSTILE = `</title><script>alert(1)</script>"'&]]> \u202egnp\u0000\ud800`;
 
 const facts = (changes: Partial<StatusFacts> = {}): StatusFacts => ({

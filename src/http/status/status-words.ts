@@ -1,13 +1,11 @@
 // The words of the public status page, in each of its languages.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../core/durations.ts";
 import type { PublicState } from "../../core/wire/status.ts";
 
 export const STATUS_LANGUAGES = ["en", "ru"] as const;
 export type StatusLanguage = (typeof STATUS_LANGUAGES)[number];
 
 const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 export type StatusWords = {
   readonly page: string;

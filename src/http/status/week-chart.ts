@@ -1,4 +1,5 @@
 // A week of players as an SVG: a bar for each hour, and nothing where there were no readings.
+import { DAY_MS } from "../../core/durations.ts";
 import type { StatusHour } from "../../core/wire/status.ts";
 import { escapeMarkup } from "./escape-markup.ts";
 import type { StatusLanguage, StatusWords } from "./status-words.ts";
@@ -8,7 +9,6 @@ const LEFT = 28;
 const TOP = 8;
 const HEIGHT = 120;
 const BELOW = 20;
-const DAY_MS = 86_400_000;
 
 /** Undefined when nothing of the week is known. Colours come from the style of the page. */
 export function drawWeek(

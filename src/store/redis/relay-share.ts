@@ -1,6 +1,7 @@
 // What the relays of several instances share: the last reading of each server, the lease for the next call, the budget of
 // the game API, and refused global keys.
 import { type Budget, UNKNOWN_BUDGET } from "../../core/budget.ts";
+import { DAY_MS } from "../../core/durations.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type {
   Consultation,
@@ -26,7 +27,7 @@ const SWAP = createScript(swapText);
 /** The lease is renewed during a call. When its holder dies, another instance may call after this time. */
 const LEASE_MS = 2_000;
 const RENEW_EVERY_MS = 500;
-const KEPT_MS = 24 * 3_600_000;
+const KEPT_MS = DAY_MS;
 const ATTEMPTS_MAX = 50;
 /** The name that the status has in Redis (see consult.lua). It stays, because instances of older versions read it too. */
 const STATUS_FIELD = "standing";

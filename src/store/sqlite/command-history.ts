@@ -3,9 +3,8 @@
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { type HistoryLimits, IDEMPOTENCY_KEPT_MS } from "../../core/command.ts";
+import { HOUR_MS } from "../../core/durations.ts";
 import type { Acceptance, CommandDraft } from "../../core/ports/commands.ts";
-
-const HOUR_MS = 3_600_000;
 
 type DroppedRow = {
   seq: number;

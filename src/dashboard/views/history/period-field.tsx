@@ -4,12 +4,13 @@ import { useTranslation } from "react-i18next";
 import { type PeriodChoice, type PeriodName, resolvePeriod, writeDay } from "../../state/period.ts";
 import { useNow } from "../../state/use-now.ts";
 import "./texts.ts";
+import { DAY_MS } from "../../../core/durations.ts";
 
 /** `hour` is no period of a question: views that offer it show what the page itself has seen. */
 export type Choice = PeriodChoice | { readonly name: "hour" };
 
 const UPDATE_MS = 60_000;
-const WEEK_MS = 7 * 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 
 export function PeriodField<C extends Choice>(props: {
   readonly offered: readonly Exclude<C["name"], "dates">[];

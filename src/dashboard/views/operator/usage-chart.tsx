@@ -2,12 +2,12 @@
 import { Box, Group, SegmentedControl, Stack, Table, Text } from "@mantine/core";
 import { type PointerEvent, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { HOUR_MS } from "../../../core/durations.ts";
 import type { UsageResource } from "../../../core/wire/key.ts";
 import { TableFrame } from "../../parts/table-frame.tsx";
 import { findRegion } from "../../state/region.ts";
 import { useFormat } from "../../state/use-format.ts";
 
-const HOUR_MS = 3_600_000;
 const RANGES = { day: 24, week: 168, month: 720 } as const;
 type Range = keyof typeof RANGES;
 const HEIGHT = 120;

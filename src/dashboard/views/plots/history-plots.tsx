@@ -3,6 +3,7 @@ import { Alert, Button, Collapse, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure, useId } from "@mantine/hooks";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import { DAY_MS } from "../../../core/durations.ts";
 import type { Section } from "../../../core/sections.ts";
 import type { PlayersHistory, PlayersPoint } from "../../../core/wire/history.ts";
 import { Icon } from "../../parts/icon.tsx";
@@ -24,7 +25,6 @@ import { PLOT_COLOURS } from "./plot-colours.ts";
 
 /** Without Players there is no line of the staff, without Queue none of the queue. */
 const WANTED: readonly Section[] = ["Players", "Queue"];
-const DAY_MS = 86_400_000;
 /** The hours of a week need at least most of one. */
 const HEAT_PERIOD_MIN_MS = 2 * DAY_MS;
 /** With fewer there is no line to see. */

@@ -1,8 +1,8 @@
 // Turns the history of the page into the lines of a plot and the rows of a table. Pure.
+import { MINUTE_MS } from "../../../core/durations.ts";
 import type { HistoryPoint } from "../../state/server-history.ts";
 import type { Line } from "./line.ts";
 
-const MINUTE_MS = 60_000;
 /** A longer time without a reading is a gap in the line. */
 export const GAP_MS = 45_000;
 
