@@ -196,7 +196,7 @@ browserTest("a player is found by a shown name, and by an id that is not shown",
   await page.getByLabel("Find a player").fill("424242");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Player 424242" }).waitFor();
-  await page.getByRole("heading", { name: "Nothing is recorded about this player" }).waitFor();
+  await page.getByRole("heading", { name: "No event of this player is recorded" }).waitFor();
   // Nothing on the page may contradict that.
   expect(await page.getByText("Nothing has been recorded yet").count()).toBe(0);
   expect(await page.getByTestId("first-seen").count()).toBe(0);

@@ -127,7 +127,7 @@ export const activity = {
     first: "First event",
     last: "Last event",
     orEarlier: "or earlier",
-    never: "Nothing is recorded about this player",
+    never: "No event of this player is recorded",
     neverText:
       "Check the id. Gatehouse knows only what happened since it has been recording, and shows what this key may read.",
     leftOut:

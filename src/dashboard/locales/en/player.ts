@@ -27,7 +27,7 @@ export const player = {
   events: {
     title: "Last events",
     all: "All events of this player",
-    none: "Nothing is recorded about this player.",
+    none: "No event of this player is recorded.",
     hidden: "This key may not read any events that name players.",
     off: "Gatehouse does not record events: no archive is set up.",
     away: "The archive cannot be reached right now.",

@@ -132,7 +132,7 @@ export const activity: Translation<typeof english> = {
     first: "Первое событие",
     last: "Последнее событие",
     orEarlier: "или раньше",
-    never: "Об этом игроке ничего не записано",
+    never: "Событий этого игрока не записано",
     neverText:
       "Проверьте id. Gatehouse знает только то, что было с начала записи, и показывает то, что можно читать этому ключу.",
     leftOut:
