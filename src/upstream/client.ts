@@ -51,6 +51,7 @@ type Answer = {
 };
 /** `unsent`: no byte of the call can have arrived. `lost`: it may have arrived. */
 type Fault = { readonly fault: "unsent" | "lost"; readonly message: string };
+type Undelivered = { readonly outcome: "refused" | "lost"; readonly failure: UpstreamFailure };
 
 /**
  * The runtime creates its HTTP client with the first call, and ends the process when there are no file descriptors for it.
@@ -110,22 +111,13 @@ export class UpstreamClient implements Upstream {
       return { hint: null, outcome: answer.fault, failure: toFailure(answer.message) };
     }
     const { hint } = answer;
-    if (!answer.isSuccess) {
-      const failure = this.#explainRefusal(answer, serverKey);
-      // A fault between the game API and the game says nothing about the command: the game may have received it.
-      const isLost = BREAKER_CODES.has(failure.code) && !failure.isRateLimit;
-      return { hint, outcome: isLost ? "lost" : "refused", failure };
-    }
+    if (!answer.isSuccess) return { hint, ...this.#explainUndelivered(answer, serverKey) };
     if (!isJson(answer.text)) {
       return { hint, outcome: "lost", failure: toFailure("The game API's answer makes no sense.") };
     }
     const { code } = parseFailure(answer.status, answer.text);
     if (code === NO_CODE) return { hint, outcome: "done" };
-    return {
-      hint: this.#parseRefusalHint(answer),
-      outcome: "refused",
-      failure: this.#explainRefusal(answer, serverKey),
-    };
+    return { hint: this.#parseRefusalHint(answer), ...this.#explainUndelivered(answer, serverKey) };
   }
 
   /** One call with one deadline. */
@@ -170,6 +162,13 @@ export class UpstreamClient implements Upstream {
   /** Reads the body too, even when the refusal came with status 200. */
   #parseRefusalHint({ headers, text }: Answer): LimitHint {
     return parseLimitHint(headers, text, this.#clock());
+  }
+
+  /** A fault between the game API and the game says nothing about the command: the game may have received it. */
+  #explainUndelivered(answer: Answer, serverKey: string): Undelivered {
+    const failure = this.#explainRefusal(answer, serverKey);
+    const isLost = BREAKER_CODES.has(failure.code) && !failure.isRateLimit;
+    return { outcome: isLost ? "lost" : "refused", failure };
   }
 
   #explainRefusal({ status, text }: Answer, serverKey: string): UpstreamFailure {

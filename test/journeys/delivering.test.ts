@@ -85,6 +85,18 @@ describe("order and pace", () => {
     expect(bot.got()).toEqual([":h 1", ":h 2"]);
   });
 
+  test.each([
+    ["refused", 3001, 400],
+    ["lost", 1001, 500],
+  ])("slower when the headers of one that was %s say so", async (_, code, status) => {
+    gateway.game.reply = () => Response.json({ code }, { status, headers: limitHeaders(0, 30) });
+    await bot.acceptAll([":h 1", ":h 2"]);
+    await gateway.pass(29_999);
+    expect(bot.got()).toEqual([":h 1"]);
+    await gateway.pass(1);
+    expect(bot.got()).toEqual([":h 1", ":h 2"]);
+  });
+
   test("not slower while the headers leave calls, and never faster than our own pace", async () => {
     gateway.game.reply = () => Response.json({ message: "Success" }, { headers: limitHeaders(3, 30) });
     await bot.acceptAll([":h 1", ":h 2", ":h 3"]);
@@ -268,14 +280,19 @@ describe("a refusal with a code", () => {
     expect(bot.got()).toEqual([":h", ":h"]);
   });
 
-  test.each([1001, 1002])("%d ends it too, and it is never sent again", async (code) => {
-    gateway.game.reply = refuses(code, 500);
+  test.each([
+    [1001, 500],
+    [1002, 500],
+    [1001, 200],
+    [1002, 200],
+  ])("%d with status %d makes it unknown, and it is never sent again", async (code, status) => {
+    gateway.game.reply = refuses(code, status);
     const ids = await bot.acceptAll([":h"]);
     await gateway.settle();
     gateway.game.reply = takes;
     await gateway.pass(10 * MINUTE);
     expect(bot.got()).toEqual([":h"]);
-    expect(["failed", "unknown"]).toContain((await bot.statuses(ids))[0] ?? "");
+    expect(await bot.statuses(ids)).toEqual(["unknown"]);
   });
 });
 

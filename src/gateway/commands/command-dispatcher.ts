@@ -253,6 +253,7 @@ export class CommandDispatcher {
     }
     if (outcome === "unsent") return await this.#requeue(worker, command);
     await this.#settle(worker, command, outcome === "refused" ? failWith(failure) : loseWith(failure));
+    if (hint) await store.commands.hold(serverId, now, delayAfterSendMs(intervalMs, hint, now));
   }
 
   #msUntilSend(server: GameServer, now: number): number {
