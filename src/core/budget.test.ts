@@ -2,7 +2,15 @@
 // that no server starves.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type Budget, msUntilCall, pauseBudget, spendCall, UNKNOWN_BUDGET, updateBudget } from "./budget.ts";
+import {
+  type Budget,
+  followClock,
+  msUntilCall,
+  pauseBudget,
+  spendCall,
+  UNKNOWN_BUDGET,
+  updateBudget,
+} from "./budget.ts";
 import type { LimitHint } from "./ports/upstream.ts";
 
 const NOW = 1_800_000_000_000;
@@ -72,10 +80,13 @@ describe("a pause after a 429", () => {
     expect(waitOf(pauseBudget(budget, NO_HINT, NOW + 5_000), NOW + 5_000)).toBe(10_000);
   });
 
-  test("is over when the clock is set back to before it began", () => {
+  test.each([1_500, 3_600_000])("lasts as long as it is when the clock is set back by %d ms", (backMs) => {
     const paused = pauseBudget(UNKNOWN_BUDGET, { ...NO_HINT, retryAfterMs: 9_000 }, NOW);
-    expect(waitOf(paused, NOW - 500)).toBe(9_500);
-    expect(waitOf(paused, NOW - 3_600_000)).toBe(0);
+    const now = NOW - backMs;
+    const followed = followClock(paused, now);
+    expect(waitOf(followed, now)).toBe(9_000);
+    expect(waitOf(followClock(followed, now + 8_000), now + 8_000)).toBe(1_000);
+    expect(waitOf(followed, now + 9_000)).toBe(0);
   });
 
   test("is 5 s again after an answer that was not a 429", () => {
@@ -126,10 +137,12 @@ describe("a window whose calls are used up", () => {
     expect(waitOf(budget, NOW)).toBeLessThanOrEqual(3_600_000);
   });
 
-  test("is over when the clock is set back to before it began", () => {
+  test("lasts as long as a window when the clock is set back to before it began", () => {
     const hint = { ...NO_HINT, limit: 35, remaining: 0, resetAt: NOW + 20_000 };
-    const budget = updateBudget(UNKNOWN_BUDGET, hint, NOW, 0);
-    expect(waitOf(budget, NOW - 1_800_000)).toBe(0);
+    const now = NOW - 1_800_000;
+    const budget = followClock(updateBudget(UNKNOWN_BUDGET, hint, NOW, 0), now);
+    expect(waitOf(budget, now)).toBe(60_000);
+    expect(waitOf(budget, now + 60_000)).toBe(0);
   });
 
   test("a window that is first seen near its end is not treated as a short window", () => {

@@ -90,8 +90,20 @@ export function msUntilCall(budget: Budget, now: number, outlook: CallContext): 
   return Math.max(0, turnAt - now);
 }
 
-export function isPaused({ pausedUntil, pauseMs }: Budget, now: number): boolean {
-  return pausedUntil > now && pausedUntil - now <= pauseMs + CLOCK_TOLERANCE_MS;
+export function isPaused({ pausedUntil }: Budget, now: number): boolean {
+  return pausedUntil > now;
+}
+
+/** After the clock was set back, a pause and a window last as long as they are, from now: neither for ever nor not at all. */
+export function followClock(budget: Budget, now: number): Budget {
+  const pausedUntil = endBySetClock(budget.pausedUntil, budget.pauseMs, now);
+  const resetAt = endBySetClock(budget.resetAt, budget.windowMs, now);
+  if (pausedUntil === budget.pausedUntil && resetAt === budget.resetAt) return budget;
+  return { ...budget, pausedUntil, resetAt };
+}
+
+function endBySetClock(end: number, lengthMs: number, now: number): number {
+  return end - now > lengthMs + CLOCK_TOLERANCE_MS ? now + lengthMs : end;
 }
 
 /** The calls that remain in the current window, for metrics; null when there is no limit. */
@@ -169,6 +181,5 @@ export function currentWindow(
   limit: number,
   now: number,
 ): { readonly remaining: number; readonly resetAt: number } {
-  const isOver = now >= budget.resetAt || budget.resetAt - now > budget.windowMs + CLOCK_TOLERANCE_MS;
-  return isOver ? { remaining: limit, resetAt: now + budget.windowMs } : budget;
+  return now >= budget.resetAt ? { remaining: limit, resetAt: now + budget.windowMs } : budget;
 }

@@ -387,10 +387,13 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect((await claim(NOW + 60_010)).text).toBe(":h 3");
       });
 
-      test("when the clock is set back, a hold does not become longer", async () => {
+      test("when the clock is set back, a hold lasts as long as it is, from now", async () => {
         await accept(":h 1");
         await queue.hold(serverId, NOW + DAY_MS, HOLD_MS);
-        expect((await claim(NOW)).text).toBe(":h 1");
+        const held = { kind: "wait", until: NOW + HOLD_MS };
+        expect(await queue.claim(serverId, NOW, HOLD_MS)).toMatchObject(held);
+        expect(await queue.claim(serverId, NOW + HOLD_MS - 1, HOLD_MS)).toMatchObject(held);
+        expect((await claim(NOW + HOLD_MS)).text).toBe(":h 1");
       });
 
       test("the queues of servers are independent", async () => {

@@ -1,5 +1,12 @@
 // The budget of calls to the game API. Instances with a shared store share one budget.
-import { type Budget, createBudget, isPaused, liftPause, withLongerPause } from "../../core/budget.ts";
+import {
+  type Budget,
+  createBudget,
+  followClock,
+  isPaused,
+  liftPause,
+  withLongerPause,
+} from "../../core/budget.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -24,23 +31,26 @@ export class BudgetKeeper {
   }
 
   get budget(): Budget {
+    this.#budget = followClock(this.#budget, this.#clock());
     return this.#budget;
   }
 
   /** How long the pause after a 429 still lasts; 0 when there is none. */
   msPaused(now: number): number {
-    return isPaused(this.#budget, now) ? this.#budget.pausedUntil - now : 0;
+    const { budget } = this;
+    return isPaused(budget, now) ? budget.pausedUntil - now : 0;
   }
 
   /** Changes the budget, the shared one if there is one. `judge` may be called several times; undefined means no change. */
   change(judge: (budget: Budget) => Budget | undefined): MaybePromise<void> {
     if (this.#share) return this.#changeShared(this.#share, judge);
-    this.#budget = judge(this.#budget) ?? this.#budget;
+    const { budget } = this;
+    this.#budget = judge(budget) ?? budget;
   }
 
   /** Applies the headers of an answer: to this instance's budget at once, and then to the shared one. */
   applyAnswer(change: (budget: Budget) => Budget): void {
-    const before = this.#budget;
+    const before = this.budget;
     this.#budget = change(before);
     const { pausedUntil, pauseMs, isPauseNamed } = this.#budget;
     if (pausedUntil !== before.pausedUntil) this.#notes?.savePause({ pausedUntil, pauseMs, isPauseNamed });
@@ -67,15 +77,16 @@ export class BudgetKeeper {
   ): Promise<void> {
     try {
       const agreed = await share.changeBudget((shared) => {
+        const now = this.#clock();
         // A pause that could not be shared while the store was unavailable is shared now.
-        const paused = withLongerPause(shared, known ?? this.#budget, this.#clock());
+        const paused = withLongerPause(followClock(shared, now), known ?? this.budget, now);
         return change(paused) ?? (paused === shared ? undefined : paused);
       });
       // Keep a pause that began during this call; the next call shares it.
-      this.#adopt(withLongerPause(agreed, this.#budget, this.#clock()));
+      this.#adopt(withLongerPause(agreed, this.budget, this.#clock()));
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      this.#budget = change(this.#budget) ?? this.#budget;
+      this.#budget = change(this.budget) ?? this.#budget;
     }
   }
 

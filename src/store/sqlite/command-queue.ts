@@ -354,12 +354,15 @@ export class SqliteCommandQueue implements CommandQueue {
     return this.#db.query(query).get(serverId) !== null;
   }
 
+  /** When the hold ends. After the clock was set back, it lasts as long as it is, from now. */
   #findHold(serverId: string, now: number): number | undefined {
     const hold = this.#db
       .query<{ until: number; hold_ms: number }, [string]>("SELECT * FROM command_pace WHERE server_id = ?")
       .get(serverId);
-    if (!hold || hold.until <= now || hold.until - now > hold.hold_ms + CLOCK_TOLERANCE_MS) return undefined;
-    return hold.until;
+    if (!hold || hold.until <= now) return undefined;
+    if (hold.until - now <= hold.hold_ms + CLOCK_TOLERANCE_MS) return hold.until;
+    this.#saveHold(serverId, now, hold.hold_ms);
+    return now + hold.hold_ms;
   }
 
   #saveHold(serverId: string, now: number, holdMs: number): void {

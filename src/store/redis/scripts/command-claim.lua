@@ -20,9 +20,9 @@ end
 local head = redis.call('LINDEX', queue, 0)
 if not head then return { 'empty' } end
 
-local held = redis.call('HMGET', pace, 'until', 'hold_ms')
-if held[1] and is_ahead(held[1], held[2]) then
-  return { 'wait', tonumber(held[1]), tonumber(redis.call('HGET', name_of(head), 'queued_at')) }
+local held_until = find_hold()
+if held_until then
+  return { 'wait', held_until, tonumber(redis.call('HGET', name_of(head), 'queued_at')) }
 end
 
 local lease_ms = tonumber(ARGV[5])

@@ -90,6 +90,16 @@ local function hold(hold_ms)
   redis.call('PEXPIRE', pace, hold_ms + 60000)
 end
 
+-- Returns when the hold ends; nil when there is none. After the clock was set back, it lasts as long as it is, from now.
+local function find_hold()
+  local held = redis.call('HMGET', pace, 'until', 'hold_ms')
+  local held_until, hold_ms = tonumber(held[1] or 0), tonumber(held[2] or 0)
+  if held_until <= now then return nil end
+  if is_ahead(held_until, hold_ms) then return held_until end
+  hold(hold_ms)
+  return now + hold_ms
+end
+
 -- Ends a claim whose lease is over: its holder may have died, and the result is unknown.
 local function end_stale_sending()
   local kept = redis.call('HMGET', sending, 'command_id', 'lease_until', 'lease_ms')
