@@ -50,3 +50,14 @@ test("a heartbeat is due 15 s after the last message, and never while something 
   expect(isHeartbeatDue(NOW, 0, NOW + HEARTBEAT_MS)).toBe(true);
   expect(isHeartbeatDue(NOW, 1, NOW + HEARTBEAT_MS)).toBe(false);
 });
+
+test("after the clock was set back by an hour, heartbeats come and slow readers are found as before", () => {
+  const back = NOW - 3_600_000;
+  expect(isHeartbeatDue(NOW, 0, back)).toBe(true);
+  const stalled = { waitingBytes: 10, takenBytes: 100 };
+  const begun = judgeProgress({ ...startProgress(NOW), takenBytes: 100 }, stalled, back) as Progress;
+  expect(judgeProgress(begun, stalled, back + STALLED_MS)).toBe("slow");
+  const full = { waitingBytes: WAITING_BYTES_MAX, takenBytes: 1 };
+  const overflowed = judgeProgress({ ...startProgress(NOW), overflowedAt: NOW }, full, back) as Progress;
+  expect(judgeProgress(overflowed, full, back + OVERFLOW_GRACE_MS)).toBe("slow");
+});

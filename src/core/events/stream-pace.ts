@@ -34,16 +34,17 @@ export function judgeProgress(
   { waitingBytes, takenBytes }: ProgressNow,
   now: number,
 ): Progress | "slow" {
-  const { overflowedAt } = known;
+  // Times ahead were noted before the clock was set back.
+  const overflowedAt = known.overflowedAt === undefined ? undefined : Math.min(known.overflowedAt, now);
   const isDrained = waitingBytes < WAITING_BYTES_MAX / 2;
   if (overflowedAt !== undefined && !isDrained && now - overflowedAt >= OVERFLOW_GRACE_MS) return "slow";
   const isMoving = waitingBytes === 0 || takenBytes !== known.takenBytes;
-  const takenAt = isMoving ? now : known.takenAt;
+  const takenAt = isMoving ? now : Math.min(known.takenAt, now);
   if (now - takenAt >= STALLED_MS) return "slow";
   return { takenBytes, takenAt, overflowedAt: isDrained ? undefined : overflowedAt };
 }
 
-/** Nothing is said to a reader for which something waits. */
+/** Nothing is said to a reader for which something waits. A last message ahead was sent before the clock was set back. */
 export function isHeartbeatDue(lastMessageAt: number, waitingBytes: number, now: number): boolean {
-  return waitingBytes === 0 && now - lastMessageAt >= HEARTBEAT_MS;
+  return waitingBytes === 0 && Math.abs(now - lastMessageAt) >= HEARTBEAT_MS;
 }

@@ -4,7 +4,7 @@ import { Webhook as Verifier } from "standardwebhooks";
 import { makeWebhook } from "../../../test/archive/webhook-samples.ts";
 import { EVENT_AT, MemoryArchive, makeEvent } from "../../../test/event-archive.ts";
 import { FakeClock } from "../../../test/start-gatehouse.ts";
-import { MINUTE_MS } from "../../core/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../core/durations.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import { writeCursor } from "../../core/events/cursor.ts";
 import type { InstanceLease } from "../../core/ports/instance-lease.ts";
@@ -55,6 +55,8 @@ class Stage {
   receive: Receiver = () => OK;
   report: ServerReport | undefined = ONLINE;
   auditFault: Error | undefined;
+  /** By how much the clock was set back; pauses do not follow that. */
+  setBackMs = 0;
 
   constructor({
     archive = new MemoryArchive(),
@@ -82,7 +84,7 @@ class Stage {
       bell: this.bell,
       sender,
       readReport: async () => this.report,
-      clock: clock.read,
+      clock: () => clock.now - this.setBackMs,
       random: () => 0,
       scheduleMs: SCHEDULE,
       pause: clock.pause,
@@ -249,6 +251,29 @@ describe("events", () => {
       [500, "status 500", "no room"],
       [500, "status 500", "no room"],
     ]);
+  });
+
+  test("are sent again as planned when the clock is set back, also while it was stopped", async () => {
+    const stage = await startWith();
+    stage.receive = () => ({ status: 500 });
+    await stage.record(1);
+    stage.setBackMs = HOUR_MS;
+    await stage.pass(4_900);
+    expect(numbersOf(stage.sent)).toEqual([1]);
+    // By how much it was set back is known to a second.
+    await stage.pass(1_100);
+    expect(numbersOf(stage.sent)).toEqual([1, 1]);
+    await stage.pass(30_000);
+    expect(numbersOf(stage.sent)).toEqual([1, 1, 1]);
+    await stage.deliverer.stop(0);
+    const second = new Stage({ archive: stage.archive });
+    second.clock.now = stage.clock.now;
+    second.setBackMs = 2 * HOUR_MS;
+    await second.start();
+    await second.pass(29_000);
+    expect(second.sent).toEqual([]);
+    await second.pass(1_000);
+    expect(numbersOf(second.sent)).toEqual([1]);
   });
 
   test("that were there before, and those of other types, are not sent, and an idle webhook is written rarely", async () => {
@@ -603,6 +628,17 @@ describe("the status message", () => {
     await stage.pass(10 * MINUTE_MS);
     expect(methods(stage)).toEqual([POST, PATCH]);
     expect((await stage.archive.listDeliveries("hook_1")).map(({ eventIds }) => eventIds)).toEqual([[], []]);
+  });
+
+  test("is edited as usual after the clock was set back", async () => {
+    const stage = new Stage();
+    stage.receive = posted;
+    await stage.add("hook_1", { format: "discord-status" });
+    await stage.start();
+    stage.setBackMs = HOUR_MS;
+    stage.report = { ...ONLINE, settings: { Name: "another" } };
+    await stage.pass(MINUTE_MS + STATUS_LOOK_MS);
+    expect(methods(stage)).toEqual([POST, PATCH]);
   });
 
   test("keeps its id over a restart, and what it shows until the server was read again", async () => {

@@ -77,6 +77,7 @@ export class Deliverer {
   #discordPausedUntil = 0;
   #archiveNotBefore = 0;
   #archiveBackoffMs = ARCHIVE_BACKOFF_MS;
+  #clockReadAt = 0;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
@@ -86,6 +87,7 @@ export class Deliverer {
     });
     this.#turns = new DeliveryTurns({
       ...parts,
+      clock: () => this.#readClock(),
       meter: this.meter,
       onDisabled: (webhook, reason, at) => this.onDisabled(webhook, reason, at),
       pauseDiscord: (until) => {
@@ -94,7 +96,7 @@ export class Deliverer {
       stop: this.#stopRequests.signal,
       mayGoOn: (known) => {
         if (this.#isStopping || known.isStale) return false;
-        return this.#lease.isHeld && this.#dueAt(known) <= parts.clock();
+        return this.#lease.isHeld && this.#dueAt(known) <= this.#readClock();
       },
     });
   }
@@ -178,11 +180,10 @@ export class Deliverer {
 
   /** Gives turns to those who may send now. Returns how long to wait until the next step. */
   async #step(): Promise<number> {
-    const { clock, lease } = this.#parts;
-    await this.#lease.keep(clock());
-    const now = clock();
-    // The second part: a clock that was set back must not stop it.
-    if (now >= this.#refreshAt || this.#refreshAt - now > REFRESH_IDLE_MS) void this.#refresh(now);
+    const { lease } = this.#parts;
+    await this.#lease.keep(this.#readClock());
+    const now = this.#readClock();
+    if (now >= this.#refreshAt) void this.#refresh(now);
     const leaseMs = lease ? HOLD_EVERY_MS : REFRESH_MS;
     if (!this.#lease.isHeld) return leaseMs;
     const dueAt = this.#giveTurns(now);
@@ -218,10 +219,23 @@ export class Deliverer {
     return nextDueAt;
   }
 
-  #dueAt({ webhook, notBefore, isDiscord }: KnownWebhook): number {
+  /** When the clock was set back, everything that is planned comes as much earlier. */
+  #readClock(): number {
+    const now = this.#parts.clock();
+    const backMs = this.#clockReadAt - now;
+    this.#clockReadAt = now;
+    if (backMs <= 0) return now;
+    this.#refreshAt -= backMs;
+    this.#archiveNotBefore -= backMs;
+    this.#discordPausedUntil -= backMs;
+    for (const known of this.#known.values()) known.followClock(backMs);
+    return now;
+  }
+
+  #dueAt({ nextAttemptAt, notBefore, isDiscord }: KnownWebhook): number {
     return Math.max(
       notBefore,
-      webhook.nextAttemptAt ?? 0,
+      nextAttemptAt,
       this.#archiveNotBefore,
       isDiscord ? this.#discordPausedUntil : 0,
     );
@@ -240,12 +254,11 @@ export class Deliverer {
   }
 
   async #takeTurn(known: KnownWebhook): Promise<void> {
-    const { clock } = this.#parts;
     try {
       await this.#turns.take(known);
       this.#archiveBackoffMs = ARCHIVE_BACKOFF_MS;
     } catch (error) {
-      const now = clock();
+      const now = this.#readClock();
       if (error instanceof StoreUnavailable) this.#backOff(now);
       else {
         known.notBefore = now + FAULT_BACKOFF_MS;
@@ -281,7 +294,7 @@ export class Deliverer {
 
   /** `revisions`: what was known when the list was asked for. */
   #learn(webhooks: readonly Webhook[], revisions: ReadonlyMap<string, number>): void {
-    const now = this.#parts.clock();
+    const now = this.#readClock();
     const listed = new Set(webhooks.map(({ webhookId }) => webhookId));
     for (const webhook of webhooks) {
       const known = this.#known.get(webhook.webhookId);

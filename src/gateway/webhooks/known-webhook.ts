@@ -37,6 +37,8 @@ export class KnownWebhook {
   revision = 0;
   placeNotedAt: number;
   unnoted: UnnotedAttempt | undefined;
+  /** The attempt that was planned before the clock was set back, and by how much it was. */
+  #plannedBefore: { readonly at: number; readonly backMs: number } | undefined;
 
   constructor(webhook: Webhook, now: number) {
     this.webhookId = webhook.webhookId;
@@ -45,10 +47,18 @@ export class KnownWebhook {
     this.#host = hostOf(webhook);
     this.readPlace = webhook.place;
     this.placeNotedAt = now;
+    const lastAttemptAt = Math.max(webhook.lastFailureAt ?? 0, webhook.lastSuccessAt ?? 0);
+    if (lastAttemptAt > now) this.followClock(lastAttemptAt - now);
   }
 
   get webhook(): Webhook {
     return this.#webhook;
+  }
+
+  /** No request before this time, by what the receiver said or how often it failed. */
+  get nextAttemptAt(): number {
+    const at = this.#webhook.nextAttemptAt ?? 0;
+    return this.#plannedBefore?.at === at ? at - this.#plannedBefore.backMs : at;
   }
 
   get filter(): EventFilter {
@@ -93,6 +103,14 @@ export class KnownWebhook {
     if (!place) return;
     this.readPlace = place;
     this.placeNotedAt = now;
+  }
+
+  /** The clock was set back: what was planned comes as much earlier. */
+  followClock(backMs: number): void {
+    const at = this.#webhook.nextAttemptAt ?? 0;
+    this.#plannedBefore = { at, backMs: at - this.nextAttemptAt + backMs };
+    this.notBefore -= backMs;
+    this.placeNotedAt -= backMs;
   }
 
   ring(): void {

@@ -127,10 +127,7 @@ describe("editing the status message", () => {
   test("without a message it is posted, and a clock that was set back holds up nothing", () => {
     expect(judgeStatus(null, "a", NOW)).toEqual({ kind: "post" });
     expect(judgeStatus({ ...posted, messageId: null }, "a", NOW)).toEqual({ kind: "post" });
-    expect(judgeStatus({ ...posted, editedAt: NOW + 1e9 }, "b", NOW)).toEqual({
-      kind: "wait",
-      at: NOW + 60_000,
-    });
+    expect(judgeStatus({ ...posted, editedAt: NOW + 1e9 }, "b", NOW)).toEqual({ kind: "edit" });
   });
 
   test("a deleted message is posted again once an hour at most; a second loss within it disables", () => {

@@ -66,11 +66,10 @@ export type StatusStep =
 
 export function judgeStatus(message: StatusMessage | null, fingerprint: string, now: number): StatusStep {
   if (!message || message.messageId === null) return { kind: "post" };
-  // A time ahead was noted before the clock was set back.
-  const editedAt = Math.min(message.editedAt, now);
   const waitMs = message.fingerprint === fingerprint ? STATUS_REFRESH_MS : STATUS_EDIT_MIN_MS;
-  const at = editedAt + waitMs;
-  return now >= at ? { kind: "edit" } : { kind: "wait", at };
+  const at = message.editedAt + waitMs;
+  // An edit ahead was made before the clock was set back. One edit too many tells from when to count.
+  return now >= at || message.editedAt > now ? { kind: "edit" } : { kind: "wait", at };
 }
 
 /** The message was found deleted. It is posted again, unless it was lost a short time before. */
