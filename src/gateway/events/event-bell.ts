@@ -100,9 +100,11 @@ export class EventBell {
       await pause(POLL_MS, idle);
       if (idle.aborted) return;
       try {
-        const last = await archive.findLast([...this.#waiters.keys()]);
-        for (const [serverId, waiters] of this.#waiters) {
-          for (const waiter of waiters) waiter.ringIfNew(last.get(serverId)?.number ?? 0);
+        const asked = [...this.#waiters.keys()];
+        const last = await archive.findLast(asked);
+        for (const serverId of asked) {
+          for (const waiter of this.#waiters.get(serverId) ?? [])
+            waiter.ringIfNew(last.get(serverId)?.number ?? 0);
         }
       } catch (error) {
         // While the archive is away there is nothing new to read; readers wait on.
