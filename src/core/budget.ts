@@ -1,11 +1,12 @@
 // The read budget: how many calls the game API allows, shared by all game servers. Follows the rate-limit headers and
 // decides when the next call may be made. Pure: state and time in, state out.
+import { DAY_MS, HOUR_MS } from "./durations.ts";
 import type { LimitHint } from "./ports/upstream.ts";
 
 /** The length of a rate-limit window, unless the headers show a longer one. */
 export const BUDGET_WINDOW_MS = 60_000;
 /** A reset time further ahead is treated as an error of the game API. */
-const WINDOW_MAX_MS = 60 * 60_000;
+const WINDOW_MAX_MS = HOUR_MS;
 /** Until the first answer, one more call is allowed each time that this has passed since the last call. */
 const FIRST_CALLS_INTERVAL_MS = 500;
 /** Until the first answer, waiting servers check again after this time. */
@@ -16,7 +17,7 @@ export const PAUSE_MAX_MS = 60_000;
 /** This share of a window's calls may be made at once; the others are spread evenly over the rest of the window. */
 const BURST_SHARE = 0.25;
 /** A longer pause is treated as an error of the game API. */
-const REQUESTED_PAUSE_MAX_MS = 24 * 60 * 60_000;
+const REQUESTED_PAUSE_MAX_MS = DAY_MS;
 /** A pause or window whose end is further ahead than its length began before the clock was set back; this is the tolerance. */
 const CLOCK_TOLERANCE_MS = 1_000;
 /** Reset times that differ by less belong to the same window: the header has whole seconds. */

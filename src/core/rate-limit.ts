@@ -1,5 +1,6 @@
 // The rules of the request limit and the spam block: one pure function from a key's state and the time to a verdict and
 // the next state. Stores keep the state and do not decide. All numbers of the rules are here.
+import { HOUR_MS } from "./durations.ts";
 
 export const LIMIT_PER_WINDOW = 120;
 /** The bucket that the headers name. A key has only this one. */
@@ -8,7 +9,7 @@ export const WINDOW_MS = 60_000;
 export const BLOCK_AT_EXCESS = 400;
 export const BLOCK_MS = 5 * 60_000;
 export const BLOCK_EXTENSION_MS = 60_000;
-export const BLOCK_AHEAD_MAX_MS = 60 * 60_000;
+export const BLOCK_AHEAD_MAX_MS = HOUR_MS;
 
 /**
  * `resetAt` and `count` describe the current window: the window of the limit or, while the key is blocked, the window

@@ -1,12 +1,13 @@
 // Notices a proxy that GATEHOUSE_TRUST_PROXY does not name while keys with address lists are in use: their lists are then
 // compared with the proxy's address, which is the same for everybody.
 import { type AddressList, parseAddress } from "../core/address.ts";
+import { HOUR_MS } from "../core/durations.ts";
 import type { Log } from "../core/ports/log.ts";
 import { createThrottle } from "../core/throttle.ts";
 import type { Call } from "./call.ts";
 
 /** How often it is logged, and how long operators are told after the last such request. */
-const TOLD_MS = 3_600_000;
+const TOLD_MS = HOUR_MS;
 
 export class UntrustedProxyNotice {
   readonly #trusted: AddressList;

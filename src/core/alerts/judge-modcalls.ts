@@ -1,5 +1,5 @@
 // The rule `unanswered_modcall`: nobody comes to a player who called for a moderator. Each call has an alert of its own.
-import { MINUTE_MS } from "../durations.ts";
+import { DAY_MS, MINUTE_MS } from "../durations.ts";
 import { timeOf } from "../events/elements.ts";
 import { FORGOTTEN_ID } from "../events/forget-player.ts";
 import { type AlertFact, countOf, isSameSubject, nameOf, type Tell, toSubject } from "./alert-events.ts";
@@ -10,7 +10,7 @@ type Rule = NonNullable<AlertRules["unanswered_modcall"]>;
 type Calls = readonly CallState[];
 
 /** An alert is over after this long, also when nobody has answered. */
-const UNANSWERED_MAX_MS = 24 * 60 * MINUTE_MS;
+const UNANSWERED_MAX_MS = DAY_MS;
 
 export function noteOpenedCall(calls: Calls, fact: AlertFact, tell: Tell): Calls {
   const caller = toSubject(fact.data.Caller);

@@ -1,12 +1,13 @@
 // What an attempt to deliver means: done, try again later, set the event aside, or disable the webhook.
+import { DAY_MS } from "../durations.ts";
 import type { WebhookFormat, WebhookProgress } from "./webhook.ts";
 
 /** A webhook without a success for this long since its first failure is disabled. */
-export const FAILING_MAX_MS = 5 * 24 * 3_600_000;
+export const FAILING_MAX_MS = 5 * DAY_MS;
 /** An event that was refused this often is set aside. */
 export const REFUSALS_MAX = 5;
 /** A receiver cannot put us off for longer than this. */
-export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+export const RETRY_AFTER_MAX_MS = DAY_MS;
 /** Nor can it have us send again at once, over and over. */
 export const TOLD_WAIT_MIN_MS = 250;
 /** The wait before a retry is longer than scheduled by at most this part. */

@@ -2,7 +2,7 @@
 import { type ApiKey, findForbidden } from "../../core/api-key.ts";
 import { AttemptCounter } from "../../core/attempt-counter.ts";
 import type { AttemptRule } from "../../core/attempt-limit.ts";
-import { DAY_MS } from "../../core/durations.ts";
+import { DAY_MS, HOUR_MS } from "../../core/durations.ts";
 import { ERRORS, type Refusal, refuse, StoreUnavailable } from "../../core/errors.ts";
 import type { Actor, AuditNote } from "../../core/ports/audit.ts";
 import type { DeviceDraft, SignedInDevice } from "../../core/ports/devices.ts";
@@ -24,11 +24,11 @@ import { SESSION_TOKEN_MS, type SessionTokens } from "./session-tokens.ts";
 
 export const REMEMBERED_MS = 30 * DAY_MS;
 /** A device that is not to be remembered: its cookie goes with the browser, and it ends by itself. */
-export const UNREMEMBERED_MS = 12 * 3_600_000;
+export const UNREMEMBERED_MS = 12 * HOUR_MS;
 export const LINK_MS = 10 * 60_000;
 const DEVICE_ID_LENGTH = 20;
 /** So that a key's holder cannot fill the audit log. As many as a key can have, for a team that signs in at once. */
-const NEW_DEVICES: AttemptRule = { max: 20, windowMs: 3_600_000 };
+const NEW_DEVICES: AttemptRule = { max: 20, windowMs: HOUR_MS };
 export const SIGNING_IN_KEYS_MAX = 10_000;
 
 /** Who asks, as far as it is known. */

@@ -1,4 +1,5 @@
 // The example bodies of the document. All values are invented, and they are consistent with each other.
+import { DAY_MS, HOUR_MS } from "../../core/durations.ts";
 
 const queuedAt = 1_794_722_314_688;
 const commandId = "cmd_zRH77T5ZugEUB3g6rBBK";
@@ -314,13 +315,13 @@ function withOwner({ command_id, ...rest }: { readonly command_id: string }) {
   return { command_id, server_id: serverId, ...rest };
 }
 
-const monthMs = 30 * 86_400_000;
+const monthMs = 30 * DAY_MS;
 
 export const DEVICE = {
   device_id: deviceId,
-  created_at: queuedAt - 3_600_000,
+  created_at: queuedAt - HOUR_MS,
   last_used_at: queuedAt,
-  expires_at: queuedAt - 3_600_000 + monthMs,
+  expires_at: queuedAt - HOUR_MS + monthMs,
   description: "Firefox, Windows",
 };
 

@@ -1,6 +1,7 @@
 // Audit entries about commands. A cluster keeps the commands of a server and the audit log on different nodes, so one script
 // cannot write both. The script that changes a command writes the entry into an outbox beside it; from there it is moved to
 // the audit log, exactly once: an entry is added under the id of its command, and only then removed from the outbox.
+import { HOUR_MS } from "../../core/durations.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import { findServerOf } from "../command-id.ts";
@@ -11,7 +12,7 @@ import type { RedisLink } from "./redis-link.ts";
 import { toPairs } from "./shared-limits.ts";
 
 /** The id of a delivered entry is kept this long: longer than any script for the same entry can be under way. */
-const DELIVERED_KEPT_MS = 3_600_000;
+const DELIVERED_KEPT_MS = HOUR_MS;
 const SCANNED_AT_ONCE = 500;
 
 export class AuditOutbox {

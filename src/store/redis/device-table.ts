@@ -1,6 +1,7 @@
 // Signed-in devices and open links. They are part of the record of their key, so that they are signed with it, end with it, and
 // every instance learns of a change as of any change of a key.
 import type { ApiKey } from "../../core/api-key.ts";
+import { HOUR_MS } from "../../core/durations.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import {
@@ -21,7 +22,7 @@ import type { RedisLink } from "./redis-link.ts";
 import { scanRecords } from "./signed-record.ts";
 
 /** The use of a device that is not known here is kept for a while: another instance may have just signed it in. */
-const UNKNOWN_USE_KEPT_MS = 3_600_000;
+const UNKNOWN_USE_KEPT_MS = HOUR_MS;
 
 export type DeviceTableParts = {
   readonly link: RedisLink;

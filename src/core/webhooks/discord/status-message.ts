@@ -1,5 +1,6 @@
 // The message of the format `discord-status`: one embed with the server's state, when it is edited, and what happens when
 // somebody deletes it.
+import { HOUR_MS } from "../../durations.ts";
 import { type Element, playerIdOf, timeOf } from "../../events/elements.ts";
 import type { Section } from "../../sections.ts";
 import type { PublicState } from "../../wire/status.ts";
@@ -18,9 +19,9 @@ import { type DiscordWords, wordsOf } from "./words.ts";
 /** The message is edited at most this often. */
 export const STATUS_EDIT_MIN_MS = 60_000;
 /** It is edited this long after the last edit even if nothing changed, so that its age shows that Gatehouse is alive. */
-export const STATUS_REFRESH_MS = 3_600_000;
+export const STATUS_REFRESH_MS = HOUR_MS;
 /** A message that is deleted again within this time after it was lost is not posted a third time. */
-export const STATUS_LOSS_MS = 3_600_000;
+export const STATUS_LOSS_MS = HOUR_MS;
 
 const STAFF_SHOWN_MAX = 10;
 const CALLS_SHOWN_MAX = 5;

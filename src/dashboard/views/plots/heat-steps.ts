@@ -1,4 +1,5 @@
 // The steps of the heat map, and what it says in words. Pure.
+import { DAY_MS } from "../../../core/durations.ts";
 import type { Scheme } from "../../team-colours.ts";
 
 export const HEAT_STEPS = 6;
@@ -48,7 +49,7 @@ export function findBusiest(table: readonly (readonly (number | null)[])[]): Bus
 export function listDayNames(language: string, style: "short" | "long"): readonly string[] {
   const format = new Intl.DateTimeFormat(language, { weekday: style, timeZone: "UTC" });
   // 5 January 1970 was a Monday.
-  return Array.from({ length: 7 }, (_, day) => format.format((day + 4) * 86_400_000));
+  return Array.from({ length: 7 }, (_, day) => format.format((day + 4) * DAY_MS));
 }
 
 /** The browser's own zone and UTC first. */

@@ -3,6 +3,7 @@ import { Button, Collapse, Stack, Table, Text } from "@mantine/core";
 import { useDisclosure, useId } from "@mantine/hooks";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import { HOUR_MS } from "../../../core/durations.ts";
 import type { Section } from "../../../core/sections.ts";
 import { EmptyState, ServerStateGate } from "../../parts/states.tsx";
 import { TableFrame } from "../../parts/table-frame.tsx";
@@ -17,7 +18,7 @@ import { buildLines, listMinutes } from "./series.ts";
 
 const WANTED: readonly Section[] = ["Queue", "JoinLogs"];
 /** Older readings are shown only when nothing else remembers them. */
-const SHOWN_MS = 3_600_000;
+const SHOWN_MS = HOUR_MS;
 
 /** With `isRecorded` the readings of the last hour, otherwise all that the page has seen. */
 export function LivePlots({ isRecorded }: { readonly isRecorded: boolean }) {
