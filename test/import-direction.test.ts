@@ -53,6 +53,7 @@ const ENVIRONMENT = /\b(?:process|Bun|import\.meta)\.env\b|\{[^{}]*\benv\b[^{}]*
 /** The files of core whose values run in a browser; of the others, the dashboard may import types. */
 const BROWSER_SAFE: ReadonlySet<string> = new Set(
   [
+    "alerts/recognise-alert",
     "alerts/rules",
     "api-key",
     "command",

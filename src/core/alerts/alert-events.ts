@@ -69,7 +69,7 @@ export function isSameSubject(a: AlertSubject, b: AlertSubject): boolean {
 }
 
 /** The name without the id. */
-export function nameOf({ subject }: AlertSubject): string {
+export function nameOf({ subject }: Pick<AlertSubject, "subject">): string {
   return playerIdOf(subject) === undefined ? subject : subject.slice(0, subject.lastIndexOf(":"));
 }
 

@@ -200,6 +200,33 @@ describe("an event in Discord", () => {
     ).toBe("**Command against everybody**\nRemote Server used \\:ban all \\*\\*x\\*\\*");
   });
 
+  test("an alert is told in Russian where the webhook promises it", () => {
+    const tellInRussian = (rule: string, subject: string, text: string) =>
+      descriptionOf("alert.raised", [{ rule, subject, text }], "ru").split("\n").slice(1);
+    const bob = `**${link("Bob\\_B", "2")}**`;
+    expect(tellInRussian("kills", "Bob_B:2", "Bob_B killed 5 players within 60 seconds.")).toEqual([
+      bob,
+      "5 убийств за 60 секунд.",
+    ]);
+    expect(tellInRussian("players", "server", "12 players now.")).toEqual(["Сейчас 12 игроков."]);
+    expect(tellInRussian("mass_command", "Remote Server", "Remote Server used :ban all **x**")).toEqual([
+      "**Remote Server**",
+      "Пишет \\:ban all \\*\\*x\\*\\*",
+    ]);
+    expect(tellInRussian("kills", "Bob_B:2", "Bob_B did *something* new.")).toEqual([
+      bob,
+      "Bob\\_B did \\*something\\* new.",
+    ]);
+  });
+
+  test("hostile names and commands stay harmless in a Russian alert", () => {
+    const hostile = "**[x](https://evil.example)** @everyone `\u202e<@1> used # ";
+    const alert = { rule: "mass_command", subject: `${hostile}:2`, text: `${hostile} used ${hostile}` };
+    const description = descriptionOf("alert.raised", [alert], "ru");
+    expect(description).toContain("\nПишет ");
+    expect(findHostileMarkdown(description)).toEqual([]);
+  });
+
   test("data of any other shape is no obstacle", () => {
     const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
     for (const type of EVENT_TYPES) {

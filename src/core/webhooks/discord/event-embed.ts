@@ -1,5 +1,7 @@
 // One event as an embed that a moderator understands at a glance: who, what, where, when. Whatever is missing in the
 // game's data is left out.
+import { nameOf, SERVER_SUBJECT } from "../../alerts/alert-events.ts";
+import { recogniseAlert } from "../../alerts/recognise-alert.ts";
 import { type Element, playerIdOf, TIME_MAX_MS, timeOf } from "../../events/elements.ts";
 import { type EventType, typeOfKind } from "../../events/event-types.ts";
 import { parseExactJson } from "../../exact-json.ts";
@@ -257,13 +259,27 @@ function describeState({ data, words }: Facts): Story {
 
 function describeAlert({ data, words }: Facts): Story {
   const rule = findWord(words.rule, data.rule) ?? writeText(readText(data.rule), VALUE_LENGTH_MAX);
+  const subject = readText(data.subject);
+  const translated = translateAlert(data, words);
+  // The event's own sentence names a subject without an id; a translated one does not.
+  const isNamed =
+    translated === undefined
+      ? playerIdOf(subject) !== undefined
+      : subject !== "" && subject !== SERVER_SUBJECT.subject;
   return {
     lines: [
       rule === undefined ? undefined : `**${rule}**`,
-      playerIdOf(data.subject) === undefined ? undefined : who(data.subject, words),
-      writeText(readText(data.text), TEXT_LENGTH_MAX),
+      isNamed ? who(subject, words) : undefined,
+      writeText(translated ?? readText(data.text), TEXT_LENGTH_MAX),
     ],
   };
+}
+
+/** Plain text; undefined when the event's own sentence is told. */
+function translateAlert({ rule, subject, text }: Element, { sayAlert }: DiscordWords): string | undefined {
+  if (sayAlert === undefined) return undefined;
+  const known = recogniseAlert(readText(rule), readText(text), nameOf({ subject: readText(subject) }));
+  return known && sayAlert(known);
 }
 
 function describeGap({ data, words }: Facts): Story {

@@ -1,7 +1,9 @@
 // The words of messages to Discord, in every language. None of them is markdown.
+import type { AlertWords } from "../../alerts/recognise-alert.ts";
 import type { EventType } from "../../events/event-types.ts";
 import type { Section } from "../../sections.ts";
 import type { WebhookLanguage } from "../webhook.ts";
+import { sayAlertInRussian } from "./russian-alerts.ts";
 
 export type DiscordWords = {
   readonly title: Readonly<Record<EventType, string>>;
@@ -35,6 +37,8 @@ export type DiscordWords = {
   readonly permission: Readonly<Record<string, string>>;
   readonly role: Readonly<Record<string, string>>;
   readonly rule: Readonly<Record<string, string>>;
+  /** Says an alert without naming whom it is about; undefined where the event's own sentence is told. */
+  readonly sayAlert: ((alert: AlertWords) => string) | undefined;
   readonly section: Readonly<Record<Section | "*", string>>;
   readonly gapReason: Readonly<Record<string, string>>;
   readonly concerns: string;
@@ -152,6 +156,7 @@ const EN: DiscordWords = {
     unreachable: "Server unreachable",
     players: "Number of players",
   },
+  sayAlert: undefined,
   section: {
     Players: "players",
     Staff: "staff",
@@ -297,6 +302,7 @@ const RU: DiscordWords = {
     unreachable: "Сервер недоступен",
     players: "Число игроков",
   },
+  sayAlert: sayAlertInRussian,
   section: {
     Players: "игроки",
     Staff: "персонал",

@@ -2,10 +2,10 @@
 import { Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 
+import { type AlertWords, recogniseAlert } from "../../../core/alerts/recognise-alert.ts";
 import { GameText } from "../../parts/game-text.tsx";
 import { PlayerName } from "../../parts/player-name.tsx";
 import { parsePlayerRef } from "../../player-ref.ts";
-import { type AlertWords, recogniseAlert } from "./recognise-alert.ts";
 import "./texts.ts";
 
 const SERVER = "server";

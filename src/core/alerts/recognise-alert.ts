@@ -1,4 +1,4 @@
-// Recognises the English sentence of an alert, so that the page can say it in the user's language. Pure.
+// Recognises the English sentence of an alert, so that it can be said in another language. Pure and safe in browsers.
 
 export type AlertWords =
   | { readonly name: "kills" | "fewerKills"; readonly count: number; readonly seconds: number }
@@ -47,7 +47,6 @@ const PATTERNS: Readonly<Record<string, readonly Pattern[]>> = {
     [/ killed (\d+) players? within (\d+) seconds?\.$/, ([a, b]) => countKills("kills", a, b)],
     [/ has fewer than (\d+) kills? within (\d+) seconds?\.$/, ([a, b]) => countKills("fewerKills", a, b)],
   ],
-  mass_command: [[/ used no such command for 60 seconds\.$/, () => ({ name: "usedNoMore" })]],
   unanswered_modcall: [
     [
       /'s call for a moderator for (\d+) minutes?\.$/,
@@ -75,17 +74,26 @@ const PATTERNS: Readonly<Record<string, readonly Pattern[]>> = {
   ],
 };
 
-/** Undefined for a sentence that this page does not know. `name` is that of the player whom the alert is about. */
+/** Undefined for an unknown sentence. `name` is that of the player whom the alert is about. */
 export function recogniseAlert(rule: string, text: string, name: string): AlertWords | undefined {
   const plain = PLAIN.get(text);
   if (plain) return { name: plain };
-  for (const [pattern, read] of PATTERNS[rule] ?? []) {
+  if (rule === "mass_command") return recogniseCommand(text, `${name} used `);
+  const patterns = Object.hasOwn(PATTERNS, rule) ? PATTERNS[rule] : undefined;
+  for (const [pattern, read] of patterns ?? []) {
     const found = pattern.exec(text);
     if (found) return read(found.slice(1));
   }
-  const start = `${name} used `;
-  const isCommand = rule === "mass_command" && text.startsWith(start);
-  return isCommand ? { name: "used", command: text.slice(start.length) } : undefined;
+  return undefined;
+}
+
+/** Compares the whole rest, because a command can end like any sentence. */
+function recogniseCommand(text: string, start: string): AlertWords | undefined {
+  if (!text.startsWith(start)) return undefined;
+  const rest = text.slice(start.length);
+  return rest === "no such command for 60 seconds."
+    ? { name: "usedNoMore" }
+    : { name: "used", command: rest };
 }
 
 function countKills(name: "kills" | "fewerKills", count = "", seconds = ""): AlertWords {

@@ -1,12 +1,11 @@
 import { expect, test } from "bun:test";
-import type { AlertFact } from "../../../core/alerts/alert-events.ts";
-import { NO_ALERT_STATES } from "../../../core/alerts/alert-states.ts";
-import { judgeAlerts } from "../../../core/alerts/judge-alerts.ts";
-import type { ServerFacts } from "../../../core/alerts/judge-server.ts";
-import { type AlertRules, NO_ALERTS } from "../../../core/alerts/rules.ts";
-import type { EventType } from "../../../core/events/event-types.ts";
-import { parsePlayerRef } from "../../player-ref.ts";
+import type { EventType } from "../events/event-types.ts";
+import { type AlertFact, nameOf } from "./alert-events.ts";
+import { NO_ALERT_STATES } from "./alert-states.ts";
+import { judgeAlerts } from "./judge-alerts.ts";
+import type { ServerFacts } from "./judge-server.ts";
 import { recogniseAlert } from "./recognise-alert.ts";
+import { type AlertRules, NO_ALERTS } from "./rules.ts";
 
 const T0 = 1_800_000_000_000;
 const RULES: AlertRules = {
@@ -24,7 +23,7 @@ function fact(type: EventType, at: number, data: object): AlertFact {
   return { id: `${++count}`, type, at: time, seenAt: time, isBackfill: false, data: { ...data } };
 }
 
-/** What the page makes of everything that is told on the way through these steps. */
+/** What is recognised in everything that is told on the way through these steps. */
 function recogniseAll(
   ...steps: readonly {
     readonly at: number;
@@ -47,7 +46,7 @@ function recogniseAll(
     states = judged.states;
     for (const { data } of judged.events) {
       const { rule, subject, text } = JSON.parse(data);
-      seen.push(recogniseAlert(rule, text, parsePlayerRef(subject).name));
+      seen.push(recogniseAlert(rule, text, nameOf({ subject })));
     }
   }
   return seen;
@@ -57,7 +56,7 @@ const players = (number: number, at: number): Partial<ServerFacts> => ({
   count: { players: number, at: T0 + at * 1_000, until: T0 + at * 1_000 + 600_000 },
 });
 
-test("every sentence that the rules tell is known to the page", () => {
+test("every sentence that the rules tell is recognised", () => {
   const kill = (at: number) => fact("player.killed", at, { Killer: "B used :x:2", Killed: "Anna:1" });
   expect(recogniseAll({ at: 1, facts: [kill(0), kill(1)] }, { at: 100 })).toEqual([
     { name: "kills", count: 2, seconds: 60 },
@@ -118,4 +117,10 @@ test("every sentence that the rules tell is known to the page", () => {
 test("a sentence of a later Gatehouse is not guessed at", () => {
   expect(recogniseAlert("kills", "Bob did something else.", "Bob")).toBeUndefined();
   expect(recogniseAlert("new_rule", "Bob used :x", "Bob")).toBeUndefined();
+  expect(recogniseAlert("constructor", "Bob used :x", "Bob")).toBeUndefined();
+});
+
+test("a command that ends like another sentence is still told", () => {
+  const command = ":ban all used no such command for 60 seconds.";
+  expect(recogniseAlert("mass_command", `Bob used ${command}`, "Bob")).toEqual({ name: "used", command });
 });
