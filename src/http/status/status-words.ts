@@ -93,7 +93,7 @@ const RU: StatusWords = {
   queue: "В очереди",
   lastReading: "Последние данные",
   never: "ещё не было",
-  joinKey: "Ключ для входа",
+  joinKey: "Ключ входа",
   unknown: "неизвестно",
   week: "Игроки за последние 7 дней",
   average: "в среднем за час",

@@ -197,7 +197,7 @@ describe("an event in Discord", () => {
       descriptionOf("alert.raised", [
         { rule: "mass_command", subject: "Remote Server", text: "Remote Server used :ban all **x**" },
       ]),
-    ).toBe("**Command against everybody**\nRemote Server used \\:ban all \\*\\*x\\*\\*");
+    ).toBe("**Dangerous command**\nRemote Server used \\:ban all \\*\\*x\\*\\*");
   });
 
   test("an alert is told in Russian where the webhook promises it", () => {
