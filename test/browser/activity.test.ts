@@ -192,7 +192,7 @@ browserTest("a player is found by a shown name, and by an id that is not shown",
   await page.getByLabel("Find a player").fill("nobody like this");
   await page.getByText("No player with this name so far.").waitFor();
   await page.getByRole("button", { name: "Look further back" }).click();
-  await page.getByText("No recorded event names this player.").waitFor();
+  await page.getByText("No recorded event names this player. Try the id.").waitFor();
   await page.getByLabel("Find a player").fill("424242");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Player 424242" }).waitFor();

@@ -118,9 +118,9 @@ export const activity = {
   player: {
     find: "Find a player",
     findHint: "Id or name",
-    notFound: "No player with this name so far. The id always works.",
+    notFound: "No player with this name so far. Try the id.",
     lookedBack: "Looked through everything since {{time}}.",
-    nowhere: "No recorded event names this player. The id always works.",
+    nowhere: "No recorded event names this player. Try the id.",
     title: "Player {{id}}",
     unnamed: "Player without a known name",
     back: "All activity",

@@ -53,7 +53,7 @@ export const commands: Translation<typeof english> = {
   stale: "Список не удалось обновить: {{message}} ({{code}}). Он мог устареть.",
   cancel: "Отменить",
   cancelName: "Отменить: {{command}}",
-  tooLate: "Поздно: команда уже ушла.",
+  tooLate: "Поздно: команда больше не ждёт.",
   again: "Повторить",
   againName: "Повторить: {{command}}",
   retry: "Попробовать снова",

@@ -20,5 +20,5 @@ export const operatorReasons: Translation<typeof english> = {
   yesOrNo: "должно быть «да» или «нет»",
   required: "нужно заполнить",
   revoked: "ключ отозван, и это не изменить",
-  waitsNoMore: "команда уже ушла",
+  waitsNoMore: "команда больше не ждёт",
 };
