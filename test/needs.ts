@@ -74,7 +74,7 @@ function tryMounting(): string | undefined {
   }
 }
 
-/** `complaint` with the last lines of the program's output, if it fails. */
+/** `complaint` with the first line that the program wrote to stderr, if it fails. */
 function tryRunning(command: readonly string[], complaint: string): string | undefined {
   const { exitCode, stderr } = Bun.spawnSync([...command], {
     stdin: "ignore",

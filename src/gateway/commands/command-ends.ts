@@ -34,7 +34,7 @@ export class CommandEnds {
     return this.#waiting;
   }
 
-  /** The command as it ended; as it is, after `ms` at the latest; undefined when it cannot be read. */
+  /** The command as it ended; after `ms` without an end, as it was when the wait began; undefined when it cannot be read. */
   async wait(commandId: string, ms: number): Promise<Command | undefined> {
     if (ms <= 0 || this.#waiting >= WAITING_MAX) return this.#find(commandId);
     // Before the first read, so that an end that is recorded during it is not missed.

@@ -137,7 +137,7 @@ export const UPSTREAM_GUIDE: Readonly<Record<string, Guidance>> = {
     advice: "Try again later; a parked server needs its operator.",
   },
   "1001": { when: "The game API could not reach the game server.", advice: "Try again later." },
-  "1002": { when: "The game server failed inside.", advice: "Try again later." },
+  "1002": { when: "An error inside the game API.", advice: "Try again later." },
   "2000": { when: "The server key is missing.", advice: "The operator must set it." },
   "2001": { when: "The server key is malformed.", advice: "The operator must set a new one." },
   "2002": { when: "The server key is invalid or expired.", advice: "The operator must set a new one." },
