@@ -3,7 +3,6 @@
 import { ArchiveUnavailable, StoreUnavailable } from "../../core/errors.ts";
 import type { Element } from "../../core/events/elements.ts";
 import type { GameHook } from "../../core/events/game-hook.ts";
-import { UNSHOWN_CALL_MS } from "../../core/events/judge-calls.ts";
 import type { Failure } from "../../core/events/judge-state.ts";
 import type { GameReading, HashIdentity, IdentifiedReading } from "../../core/events/reading.ts";
 import {
@@ -22,6 +21,7 @@ import { MapLearner } from "../maps/map-learner.ts";
 import { AlertJudge } from "./alert-judge.ts";
 import type { HookOutcome, KeptReading, Recorder } from "./recorder.ts";
 import { type FindCommandId, type HookInput, type LedgerInput, ServerLedger } from "./server-ledger.ts";
+import { type QueueTimer, ServerQueue } from "./server-queue.ts";
 import { WaitingHooks } from "./waiting-hooks.ts";
 
 /** More events do not wait in memory; they become a gap. */
@@ -37,8 +37,6 @@ const FAULT_LOG_MS = 60_000;
 const IDLE_MS = 600_000;
 /** A failure that changes nothing is not recorded, so only now and then we look whether others have recorded. */
 const REFRESH_MS = 60_000;
-/** Sleeps at most this long at once, so that a change of the clock is noticed. */
-const ALERT_SLEEP_MAX_MS = 60_000;
 
 export type EventRecorderParts = {
   readonly archive: Archive;
@@ -50,23 +48,10 @@ export type EventRecorderParts = {
   readonly planOf: (serverId: string) => WatchPlan;
 };
 
-/** The inputs of a server that wait to be judged, and what they are judged with. */
-type ServerQueue = {
-  readonly ledger: ServerLedger;
-  readonly alerts: AlertJudge;
-  readonly inputs: LedgerInput[];
-  usedAt: number;
-  /** When it was last loaded, or compared with the archive. */
-  comparedAt: number;
-  /** When it will be told next that the time of an alert may have come; infinite for never. */
-  alertsAt: number;
-  /** Whether it will be told that time has passed. */
-  isTimed: boolean;
-};
-
 export class EventRecorder implements Recorder {
   readonly #parts: EventRecorderParts;
   readonly #mapLearner: MapLearner;
+  readonly #timer: QueueTimer;
   readonly #queues = new Map<string, ServerQueue>();
   /** The queues with readings or events that are not recorded yet. */
   readonly #busy = new Set<ServerQueue>();
@@ -87,6 +72,15 @@ export class EventRecorder implements Recorder {
   constructor(parts: EventRecorderParts) {
     this.#parts = parts;
     this.#mapLearner = new MapLearner(parts.archive, parts.clock, (error) => this.#logFault(error));
+    this.#timer = {
+      clock: parts.clock,
+      sleep: parts.sleep,
+      isInUse: (queue) => !this.#isStopped && this.#queues.get(queue.ledger.serverId) === queue,
+      onDue: (queue) => {
+        this.#busy.add(queue);
+        if (!this.#backoff) this.#wake();
+      },
+    };
   }
 
   get waitingEvents(): number {
@@ -110,8 +104,8 @@ export class EventRecorder implements Recorder {
     this.#mapLearner.take(serverId, reading);
     const queue = this.#queueOf(serverId);
     // More than one may be too many, because failures are added without a check.
-    while (countReadings(queue) >= UNJUDGED_MAX) this.#makeRoom(queue);
-    if (this.#countInputs() >= UNJUDGED_TOTAL_MAX) this.#makeRoom(queue);
+    while (queue.countReadings() >= UNJUDGED_MAX) this.#makeRoom(queue);
+    if (this.#countWaitingReadings() >= UNJUDGED_TOTAL_MAX) this.#makeRoom(queue);
     queue.inputs.push({ reading });
     if (!this.#backoff) this.#wake();
   }
@@ -191,8 +185,7 @@ export class EventRecorder implements Recorder {
     if (!queue) {
       const ledger = new ServerLedger(serverId, this.#parts.hash);
       const alerts = new AlertJudge(ledger, this.#parts.archive);
-      const times = { usedAt: 0, comparedAt: 0, alertsAt: Number.POSITIVE_INFINITY };
-      queue = { ledger, alerts, inputs: [], ...times, isTimed: false };
+      queue = new ServerQueue(ledger, alerts, this.#timer);
       this.#queues.set(serverId, queue);
     }
     queue.usedAt = this.#parts.clock();
@@ -200,17 +193,17 @@ export class EventRecorder implements Recorder {
     return queue;
   }
 
-  #countInputs(): number {
+  #countWaitingReadings(): number {
     let count = 0;
-    for (const queue of this.#busy) count += countReadings(queue);
+    for (const queue of this.#busy) count += queue.countReadings();
     return count;
   }
 
   /** For when the archive is slow: the oldest reading or failure is judged without it, or dropped when that cannot be done. */
-  #makeRoom({ ledger, inputs }: ServerQueue): void {
-    const place = inputs.findIndex(isOfReading);
-    const [oldest] = place < 0 ? [] : inputs.splice(place, 1);
-    if (!oldest || !isOfReading(oldest)) return;
+  #makeRoom(queue: ServerQueue): void {
+    const { ledger } = queue;
+    const oldest = queue.takeOldestReading();
+    if (!oldest) return;
     try {
       if (!("reading" in oldest)) {
         if (ledger.isLoaded) this.#judgeFailure(ledger, oldest.failure, oldest.at);
@@ -235,42 +228,7 @@ export class EventRecorder implements Recorder {
   /** Those that are judged may still be recorded later; the others are dropped, because whoever sent them was told so. */
   #failAllHooks(error: unknown): void {
     this.#waitingHooks.failAll(toUnavailable(error));
-    for (const { inputs } of this.#busy) {
-      const kept = inputs.filter((input) => !("hook" in input));
-      inputs.splice(0, inputs.length, ...kept);
-    }
-  }
-
-  /** Where nobody reads the server, nothing else would end the calls that only webhooks have told of. */
-  #timeCalls(queue: ServerQueue): void {
-    if (queue.isTimed || !queue.ledger.hasUnshownCalls) return;
-    queue.isTimed = true;
-    void this.#parts.sleep(UNSHOWN_CALL_MS + 1).then(() => {
-      queue.isTimed = false;
-      if (this.#isStopped || this.#queues.get(queue.ledger.serverId) !== queue) return;
-      queue.inputs.push({ passedAt: this.#parts.clock() });
-      this.#busy.add(queue);
-      if (!this.#backoff) this.#wake();
-    });
-  }
-
-  /** Where nobody reads the server, nothing else would tell that time has passed. */
-  #timeAlerts(queue: ServerQueue): void {
-    const { clock, sleep } = this.#parts;
-    const { nextAt } = queue.alerts;
-    const now = clock();
-    if (nextAt === null || queue.alertsAt <= nextAt) return;
-    const alertsAt = Math.min(nextAt, now + ALERT_SLEEP_MAX_MS);
-    if (queue.alertsAt <= alertsAt) return;
-    queue.alertsAt = alertsAt;
-    void sleep(Math.max(0, alertsAt - now)).then(() => {
-      if (queue.alertsAt === alertsAt) queue.alertsAt = Number.POSITIVE_INFINITY;
-      if (this.#isStopped || this.#queues.get(queue.ledger.serverId) !== queue) return;
-      if (clock() < (queue.alerts.nextAt ?? Number.POSITIVE_INFINITY)) return this.#timeAlerts(queue);
-      queue.alerts.noteTime();
-      this.#busy.add(queue);
-      if (!this.#backoff) this.#wake();
-    });
+    for (const queue of this.#busy) queue.dropHooks();
   }
 
   #wake(): void {
@@ -317,11 +275,7 @@ export class EventRecorder implements Recorder {
   }
 
   #findDone(): void {
-    for (const queue of this.#busy) {
-      const { inputs, ledger, alerts } = queue;
-      const isDone = inputs.length === 0 && !ledger.hasDraft && ledger.waitingEvents === 0;
-      if (isDone && !alerts.isDue) this.#busy.delete(queue);
-    }
+    for (const queue of this.#busy) if (queue.isDone) this.#busy.delete(queue);
   }
 
   async #judgeInputs(queue: ServerQueue): Promise<void> {
@@ -356,7 +310,7 @@ export class EventRecorder implements Recorder {
       }
       if (inputs[0] === input) inputs.shift();
     }
-    this.#timeCalls(queue);
+    queue.timeCalls();
   }
 
   async #load(queue: ServerQueue): Promise<void> {
@@ -400,7 +354,7 @@ export class EventRecorder implements Recorder {
         if (error instanceof StoreUnavailable) throw error;
         this.#logFault(error);
       }
-      this.#timeAlerts(queue);
+      queue.timeAlerts();
     });
     for (const result of await Promise.allSettled(judged))
       if (result.status === "rejected") throw result.reason;
@@ -523,17 +477,6 @@ export class EventRecorder implements Recorder {
       else log.error(fields, "events could not be recorded");
     });
   }
-}
-
-type OfReading = Extract<LedgerInput, { reading: unknown } | { failure: unknown }>;
-
-function isOfReading(input: LedgerInput): input is OfReading {
-  return "reading" in input || "failure" in input;
-}
-
-/** What waits of readings: webhooks have a limit of their own. */
-function countReadings({ inputs }: ServerQueue): number {
-  return inputs.filter(isOfReading).length;
 }
 
 function toUnavailable(error: unknown): unknown {
