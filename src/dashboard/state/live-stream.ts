@@ -125,7 +125,7 @@ export class LiveStream {
         this.#failures++;
         // A cursor that Gatehouse does not take would be refused again and again.
         if (outcome.error.status === 400) this.#forget();
-        if (this.#status === "live") this.#lose();
+        this.#lose();
         this.#tell(({ onRefused }) => onRefused?.(outcome.error));
         return refusalBackoffMs(outcome.error, this.#failures, random);
       }
