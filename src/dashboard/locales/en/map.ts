@@ -10,10 +10,8 @@ export const map = {
   zoomOut: "Zoom out",
   fit: "Show everybody",
   follow: "Follow",
-  followPlayer: "Follow {{name}}",
   stopFollowing: "Stop following",
   following: "Following {{name}}",
-  showCall: "Show call {{number}}",
   list: "Who and what is on the map",
   find: "Find a player or a call",
   noneFound: "Nothing on the map matches.",
@@ -33,7 +31,6 @@ export const map = {
   legendCall: "Emergency call",
   legendWanted: "Wanted",
   facts: {
-    name: "Name",
     team: "Team",
     noTeam: "no team",
     callsign: "Callsign",

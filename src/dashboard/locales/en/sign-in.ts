@@ -15,7 +15,6 @@ export const signIn = {
   linkGone: "This link no longer works: each works once and for ten minutes. Ask the operator for a new one.",
   withKey: "Sign in with a key",
   submit: "Sign in",
-  checking: "Checking the key…",
   ended: "You have been signed out",
   failed: "Signing in did not work",
   empty: "Enter a key first.",

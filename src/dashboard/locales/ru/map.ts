@@ -12,10 +12,8 @@ export const map: Translation<typeof english> = {
   zoomOut: "Отдалить",
   fit: "Показать всех",
   follow: "Следить",
-  followPlayer: "Следить: {{name}}",
   stopFollowing: "Не следить",
   following: "Слежение: {{name}}",
-  showCall: "Показать вызов {{number}}",
   list: "Кто и что на карте",
   find: "Найти игрока или вызов",
   noneFound: "На карте ничего такого нет.",
@@ -39,7 +37,6 @@ export const map: Translation<typeof english> = {
   legendCall: "Экстренный вызов",
   legendWanted: "В розыске",
   facts: {
-    name: "Имя",
     team: "Команда",
     noTeam: "без команды",
     callsign: "Позывной",
