@@ -15,12 +15,16 @@ class Stage {
   readonly requests: Request[] = [];
   readonly readings: string[] = [];
   error: { code: number; status: number; retryAfter?: number } | undefined;
+  /** What the key may read when it is asked for. */
+  rightsNow: readonly Section[] = SECTIONS;
 
   member(id: string, sections: readonly Section[] = SECTIONS): FleetMember {
     const pace = new Pace();
-    const api = createCallerApi(async <T>(_path: string, options: ApiCallOptions = {}) => {
-      this.requests.push({ id, at: this.timers.now, sections: Object.keys(options.query ?? {}).join() });
-      const outcome = this.#answer();
+    const api = createCallerApi(async <T>(path: string, options: ApiCallOptions = {}) => {
+      const isForKey = path.endsWith("/key");
+      const asked = isForKey ? "the key" : Object.keys(options.query ?? {}).join();
+      this.requests.push({ id, at: this.timers.now, sections: asked });
+      const outcome = isForKey ? this.#succeed({ sections: this.rightsNow }) : this.#answer();
       pace.observe(outcome);
       return outcome as Outcome<T>;
     });
@@ -44,13 +48,16 @@ class Stage {
   }
 
   #answer(): Outcome<unknown> {
-    const receivedAt = this.timers.now;
     if (this.error) {
       const none = { upstreamCode: undefined, upstreamMessage: undefined, retryAfter: undefined };
       const error = { message: "no", details: undefined, ...none, ...this.error };
-      return { ok: false, error, receivedAt, limit: undefined };
+      return { ok: false, error, receivedAt: this.timers.now, limit: undefined };
     }
-    const value = { Name: "x", CurrentPlayers: 3 };
+    return this.#succeed({ Name: "x", CurrentPlayers: 3 });
+  }
+
+  #succeed(value: unknown): Outcome<unknown> {
+    const receivedAt = this.timers.now;
     return { ok: true, status: 200, value, etag: null, ageMs: 0, receivedAt, limit: undefined };
   }
 }
@@ -83,6 +90,21 @@ describe("the poll of the servers in the background", () => {
       "Queue,ModCalls,EmergencyCalls",
       "ModCalls",
       "",
+    ]);
+    poll.stop();
+  });
+
+  test("reads no other sections after one was removed from the key", async () => {
+    const stage = new Stage();
+    stage.error = { code: ERRORS.sectionForbidden.code, status: 403 };
+    stage.rightsNow = SECTIONS.filter((name) => name !== "Queue");
+    const poll = stage.poll([stage.member("a")]);
+    poll.start();
+    await stage.advance(1_000);
+    expect(stage.requests.map(({ sections }) => sections)).toEqual([
+      "Queue,ModCalls,EmergencyCalls",
+      "the key",
+      "ModCalls,EmergencyCalls",
     ]);
     poll.stop();
   });

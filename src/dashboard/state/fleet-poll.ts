@@ -90,11 +90,7 @@ function remember(session: FleetMember["session"]): Memory {
   let memory = memories.get(session);
   if (!memory) {
     const { api, pace, sections } = session;
-    const poll = new ServerPoll(
-      api,
-      pace,
-      FLEET_SECTIONS.filter((name) => sections.includes(name)),
-    );
+    const poll = new ServerPoll(api, pace, sections, []);
     poll.subscribe(Symbol("fleet"), FLEET_SECTIONS);
     memory = { poll, reading: undefined, readAt: 0 };
     memories.set(session, memory);

@@ -49,8 +49,8 @@ export const LIVE_POLL_INTERVAL_MS = 10_000;
 /** In intervals. */
 const STALE_AFTER = 3;
 export const STALE_AFTER_MS = STALE_AFTER * POLL_INTERVAL_MS;
-/** Part of every poll, so that the plots have no gaps. */
-const HISTORY_SECTIONS: readonly Section[] = ["Queue", "JoinLogs"];
+/** What the plots show. */
+const PLOT_SECTIONS: readonly Section[] = ["Queue", "JoinLogs"];
 /** One for each view that the user is likely to come back to. */
 const ANSWERS_KEPT_MAX = 8;
 
@@ -61,16 +61,26 @@ export class ServerPoll {
   readonly #subscriptions = new Map<symbol, readonly Section[]>();
   readonly #needingPositions = new Set<symbol>();
   readonly #answers = new Map<string, Answer<ServerState>>();
+  readonly #plotted: readonly Section[];
   #allowed: readonly Section[];
   #requested: readonly Section[] = [];
   #isLive = false;
   #lastGood: { readonly state: ServerState; readonly dataAt: number } | undefined;
 
-  /** `allowed` has the sections that the key may read; it is read again when Gatehouse refuses a section. */
-  constructor(api: ServerReader, pace: Pace, allowed: readonly Section[]) {
+  /**
+   * `allowed` has the sections that the key may read; it is read again when Gatehouse refuses a section. `plotted` is part of
+   * every poll, so that the plots have no gaps.
+   */
+  constructor(
+    api: ServerReader,
+    pace: Pace,
+    allowed: readonly Section[],
+    plotted: readonly Section[] = PLOT_SECTIONS,
+  ) {
     this.#api = api;
     this.#pace = pace;
     this.#allowed = allowed;
+    this.#plotted = plotted;
   }
 
   /**
@@ -129,7 +139,7 @@ export class ServerPoll {
   }
 
   #listSections(): readonly Section[] {
-    const wanted = new Set([...HISTORY_SECTIONS, ...Array.from(this.#subscriptions.values()).flat()]);
+    const wanted = new Set([...this.#plotted, ...Array.from(this.#subscriptions.values()).flat()]);
     return SECTIONS.filter((name) => wanted.has(name) && this.#allowed.includes(name));
   }
 
