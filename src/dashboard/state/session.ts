@@ -94,10 +94,17 @@ const TOKEN_PREFIX = "gth_";
 
 export async function signIn(credential: string): Promise<Session | SignInProblem> {
   const key = credential.trim();
-  if (key === "") return { text: "empty", retryAt: 0, code: 0 };
-  // A header can only hold visible ASCII, so other text cannot be a key.
-  if (!/^[\x21-\x7e]+$/.test(key)) return { text: "wrongMaster", retryAt: 0, code: 0 };
+  const problem = findKeyProblem(key);
+  if (problem) return problem;
   return key.startsWith(TOKEN_PREFIX) ? signInCaller(key) : signInOperator(key);
+}
+
+/** Why a text cannot be sent as a key; undefined when Gatehouse has to judge it. */
+function findKeyProblem(key: string): SignInProblem | undefined {
+  // A header can only hold visible ASCII, so other text cannot be a key.
+  if (/^[\x21-\x7e]+$/.test(key)) return undefined;
+  const text = key === "" ? "empty" : key.startsWith(TOKEN_PREFIX) ? "invalidKey" : "wrongMaster";
+  return { text, retryAt: 0, code: 0 };
 }
 
 /** Signs in with a key that was saved for the tab, or as the device. */
@@ -116,7 +123,10 @@ export function isRememberable(credential: string): boolean {
 
 /** Signs in with an API key and remembers the device. The page then forgets the key itself. */
 export async function signInAndRemember(credential: string): Promise<Session | SignInProblem> {
-  const outcome = await rememberDevice(credential.trim());
+  const key = credential.trim();
+  const problem = findKeyProblem(key);
+  if (problem) return problem;
+  const outcome = await rememberDevice(key);
   if (!outcome.ok) return describeProblem(outcome.error);
   // A key that was saved for the tab would be preferred.
   deleteSavedCredential();
