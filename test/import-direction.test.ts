@@ -65,6 +65,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "history/counts",
     "history/history",
     "history/history-csv",
+    "history/history-questions",
     "history/sessions",
     "key-state",
     "map-image",

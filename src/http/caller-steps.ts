@@ -3,6 +3,7 @@
 import { type ApiKey, findForbidden } from "../core/api-key.ts";
 import { isRefusal, type Refusal } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
+import { type HistoryQuestion, NEEDED_SECTIONS } from "../core/history/history-questions.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { LimitStore } from "../core/ports/limits.ts";
 import type { ServerStore } from "../core/ports/servers.ts";
@@ -44,14 +45,13 @@ export type Purpose = {
 export const READING: Purpose = { isCounted: true, isCommand: false, hasSections: false };
 export const READING_SERVER: Purpose = { isCounted: true, isCommand: false, hasSections: true };
 export const READING_MAP: Purpose = { ...READING, needs: toSectionSet(["Players"]) };
-export const READING_SESSIONS: Purpose = { ...READING, needs: toSectionSet(["Players", "JoinLogs"]) };
-export const READING_STAFF: Purpose = {
-  ...READING,
-  needs: toSectionSet(["Staff", "Players", "CommandLogs", "ModCalls"]),
-};
 export const SENDING_COMMAND: Purpose = { isCounted: false, isCommand: true, hasSections: false };
 export const REMEMBERING_DEVICE: Purpose = { isCounted: false, isCommand: false, hasSections: false };
 export const MANAGING_COMMANDS: Purpose = { isCounted: true, isCommand: true, hasSections: false };
+
+export function toHistoryPurpose(question: HistoryQuestion): Purpose {
+  return { ...READING, needs: toSectionSet(NEEDED_SECTIONS[question]) };
+}
 
 export type CallerStepsParts = {
   readonly authenticator: Authenticator;

@@ -1,6 +1,7 @@
 // GET /v2/game/server/history/…, with and without the community segment, and the same for operators: questions about the past
 // of a server.
 import { isRefusal, type Refusal } from "../core/errors.ts";
+import type { HistoryQuestion } from "../core/history/history-questions.ts";
 import type { Period } from "../core/ports/history.ts";
 import { type SectionSet, toSectionSet } from "../core/sections.ts";
 import type { PageOf } from "../core/wire/page.ts";
@@ -31,8 +32,6 @@ import type { UnsentAnswers } from "./unsent-answers.ts";
 const ARCHIVE_MS = 30_000;
 const PLAYERS = toSectionSet(["Players"]);
 const QUEUE = toSectionSet(["Queue"]);
-
-export type HistoryQuestion = "players" | "sessions" | "playtime" | "staff" | "peaks";
 
 export type HistoryHandlersParts = ArchiveReaderParts & {
   /** Undefined without an archive. */

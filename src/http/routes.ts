@@ -1,4 +1,5 @@
 // The whole API on one page: every path, its methods, and their handlers. Requests under /v1 are answered before routing.
+import type { HistoryQuestion } from "../core/history/history-questions.ts";
 import type { AdminHandlers } from "./admin/admin-handlers.ts";
 import type { Handler } from "./call.ts";
 import {
@@ -9,10 +10,9 @@ import {
   READING,
   READING_MAP,
   READING_SERVER,
-  READING_SESSIONS,
-  READING_STAFF,
   REMEMBERING_DEVICE,
   SENDING_COMMAND,
+  toHistoryPurpose,
 } from "./caller-steps.ts";
 import type { CommandHandlers } from "./commands.ts";
 import type { DashboardHandlers } from "./dashboard.ts";
@@ -23,7 +23,7 @@ import { FACADE_V1, type FacadeHandlers } from "./facade/facade-handlers.ts";
 import { inGameForm } from "./facade/game-form.ts";
 import type { GameHookHandler } from "./game-hooks.ts";
 import { answerHealthz, type ReadyzHandler } from "./health.ts";
-import type { HistoryHandlers, HistoryQuestion } from "./history.ts";
+import type { HistoryHandlers } from "./history.ts";
 import type { MapHandlers } from "./maps.ts";
 import type { MetricsHandler } from "./metrics.ts";
 import type { OpenApiHandler } from "./openapi/answer-openapi.ts";
@@ -93,8 +93,10 @@ export function listRoutes({
   metrics,
 }: Handlers): Route[] {
   const caller = (purpose: Purpose, handler: CallerHandler) => callerSteps.before(purpose, handler);
-  const historyCaller = (purpose: Purpose, question: HistoryQuestion) =>
-    caller(purpose, (call, caller) => history.answer(question, purpose, call, caller));
+  const historyCaller = (question: HistoryQuestion) => {
+    const purpose = toHistoryPurpose(question);
+    return caller(purpose, (call, caller) => history.answer(question, purpose, call, caller));
+  };
   const client = (purpose: Purpose, handler: CallerHandler) => inGameForm(caller(purpose, handler));
   const operator = (handler: OperatorHandler) => operatorStep.before(handler);
   const ownPage = (handler: Handler) => ownOrigin.before(handler);
@@ -110,12 +112,11 @@ export function listRoutes({
       GET: caller(READING, (call, caller) => eventStream.answer(call, caller)),
     }),
     ...bothForms("/game/server/events/socket", { GET: (call) => eventSocket.answer(call) }),
-    // Numbers of players name nobody: players and peaks need no section.
-    ...bothForms("/game/server/history/players", { GET: historyCaller(READING, "players") }),
-    ...bothForms("/game/server/history/sessions", { GET: historyCaller(READING_SESSIONS, "sessions") }),
-    ...bothForms("/game/server/history/playtime", { GET: historyCaller(READING_SESSIONS, "playtime") }),
-    ...bothForms("/game/server/history/staff", { GET: historyCaller(READING_STAFF, "staff") }),
-    ...bothForms("/game/server/history/peaks", { GET: historyCaller(READING, "peaks") }),
+    ...bothForms("/game/server/history/players", { GET: historyCaller("players") }),
+    ...bothForms("/game/server/history/sessions", { GET: historyCaller("sessions") }),
+    ...bothForms("/game/server/history/playtime", { GET: historyCaller("playtime") }),
+    ...bothForms("/game/server/history/staff", { GET: historyCaller("staff") }),
+    ...bothForms("/game/server/history/peaks", { GET: historyCaller("peaks") }),
     ...bothForms("/game/server/map", {
       GET: caller(READING_MAP, (call, caller) => maps.answer(call, caller)),
     }),

@@ -1,6 +1,7 @@
 // The client of the admin API, for the holder of the master key. docs/admin-api.md explains the fields.
 
 import type { CommandStatus } from "../../core/command.ts";
+import type { HistoryQuestion } from "../../core/history/history-questions.ts";
 import type { KeyState } from "../../core/key-state.ts";
 import type { MapCorners } from "../../core/map-image.ts";
 import type { Section } from "../../core/sections.ts";
@@ -39,7 +40,7 @@ import type {
   WebhookWithSecret,
 } from "../../core/wire/webhook.ts";
 import type { ServerState } from "./caller.ts";
-import type { HistoryAnswers, HistoryQuery, HistoryQuestion } from "./history.ts";
+import type { HistoryAnswers, HistoryQuery } from "./history.ts";
 import type { EventQuery } from "./ledger.ts";
 import type { ApiCall } from "./request.ts";
 

@@ -1,6 +1,7 @@
 // The client of the public API, for the holder of an API key.
 
 import type { CommandStatus } from "../../core/command.ts";
+import type { HistoryQuestion } from "../../core/history/history-questions.ts";
 import type { Section } from "../../core/sections.ts";
 import type { CommandReceipt, CommandResource } from "../../core/wire/command.ts";
 import type { EventPage } from "../../core/wire/event.ts";
@@ -9,7 +10,7 @@ import type { OwnKeyResource } from "../../core/wire/own-key.ts";
 import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import type { EmergencyCall as RelayedCall, ServerInfo } from "../../core/wire/server-info.ts";
 import type { Id } from "./exact-json.ts";
-import type { HistoryAnswers, HistoryQuery, HistoryQuestion } from "./history.ts";
+import type { HistoryAnswers, HistoryQuery } from "./history.ts";
 import type { EventQuery } from "./ledger.ts";
 import type { ApiCall, Outcome } from "./request.ts";
 

@@ -7,6 +7,7 @@ import type {
   StaffPage,
 } from "../../core/wire/history.ts";
 
+/** By question. */
 export type HistoryAnswers = {
   readonly players: PlayersHistory;
   readonly peaks: PeaksResource;
@@ -14,7 +15,6 @@ export type HistoryAnswers = {
   readonly playtime: PlaytimePage;
   readonly staff: StaffPage;
 };
-export type HistoryQuestion = keyof HistoryAnswers;
 /** The questions that are answered in pages. */
 export type HistoryList = "sessions" | "playtime" | "staff";
 

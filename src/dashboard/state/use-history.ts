@@ -3,6 +3,7 @@
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { ERRORS } from "../../core/errors.ts";
+import { type HistoryQuestion, NEEDED_SECTIONS } from "../../core/history/history-questions.ts";
 import type { Section } from "../../core/sections.ts";
 import {
   HISTORY_PAGE_SIZE,
@@ -16,15 +17,6 @@ import { endsSession, useServerSession, useSession } from "./session.ts";
 import { useLedgerIsOff } from "./use-ledger.ts";
 
 const REFRESH_MS = 60_000;
-
-/** What the rights of a key must hold for each question. */
-export const NEEDED_SECTIONS = {
-  players: [],
-  peaks: [],
-  sessions: ["Players", "JoinLogs"],
-  playtime: ["Players", "JoinLogs"],
-  staff: ["Staff", "Players", "CommandLogs", "ModCalls"],
-} as const satisfies Record<string, readonly Section[]>;
 
 /** Carries an `ApiError` through TanStack Query, which needs an exception. */
 class RefusedHistory extends Error {
@@ -139,7 +131,7 @@ export type HistoryProblem =
 
 /** Why there is no answer to a question; undefined when there is one or will be. */
 export function useHistoryProblem(
-  question: keyof typeof NEEDED_SECTIONS,
+  question: HistoryQuestion,
   error: ApiError | undefined,
 ): HistoryProblem | undefined {
   const { sections } = useServerSession();
@@ -154,7 +146,7 @@ export function useHistoryProblem(
 }
 
 /** Whether the key may ask this at all, so that the page need not try. */
-export function useMayAsk(question: keyof typeof NEEDED_SECTIONS): boolean {
+export function useMayAsk(question: HistoryQuestion): boolean {
   return useHistoryProblem(question, undefined) === undefined;
 }
 

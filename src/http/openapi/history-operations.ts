@@ -1,6 +1,7 @@
 // The operations about the past of a server: for callers, and for operators.
 import Type from "typebox";
 import { RESOLUTIONS } from "../../core/history/counts.ts";
+import { type HistoryQuestion, NEEDED_SECTIONS } from "../../core/history/history-questions.ts";
 import type { ErrorName } from "../../core/wire/error.ts";
 import {
   HISTORY_LIMIT_DEFAULT,
@@ -12,7 +13,6 @@ import {
   StaffPage,
 } from "../../core/wire/history.ts";
 import { EpochMs } from "../../core/wire/values.ts";
-import type { HistoryQuestion } from "../history.ts";
 import { LIMIT_HEADER_NAMES } from "./headers.ts";
 import type { Answer, Operation, Parameter } from "./operation.ts";
 
@@ -150,7 +150,6 @@ type Description = {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly answer: Pick<Answer, "description" | "schema" | "examples">;
-  readonly needsSections: boolean;
 };
 
 const UNKNOWN_IS_NOT_ZERO =
@@ -170,7 +169,6 @@ const DESCRIPTIONS: Readonly<Record<HistoryQuestion, Description>> = {
         points: { summary: "A known point, and one without readings", value: PLAYERS_EXAMPLE },
       },
     },
-    needsSections: false,
   },
   sessions: {
     callerId: "listSessions",
@@ -189,7 +187,6 @@ const DESCRIPTIONS: Readonly<Record<HistoryQuestion, Description>> = {
         },
       },
     },
-    needsSections: true,
   },
   playtime: {
     callerId: "listPlaytime",
@@ -203,7 +200,6 @@ const DESCRIPTIONS: Readonly<Record<HistoryQuestion, Description>> = {
       schema: PlaytimePage,
       examples: { page: { summary: "One player", value: { items: [PLAYTIME], next: null } } },
     },
-    needsSections: true,
   },
   staff: {
     callerId: "listStaffActivity",
@@ -217,7 +213,6 @@ const DESCRIPTIONS: Readonly<Record<HistoryQuestion, Description>> = {
       schema: StaffPage,
       examples: { page: { summary: "One moderator", value: { items: [STAFF], next: null } } },
     },
-    needsSections: true,
   },
   peaks: {
     callerId: "readPeaks",
@@ -231,7 +226,6 @@ const DESCRIPTIONS: Readonly<Record<HistoryQuestion, Description>> = {
       schema: PeaksResource,
       examples: { week: { summary: "Full in the evening", value: PEAKS } },
     },
-    needsSections: false,
   },
 };
 
@@ -249,7 +243,7 @@ export function describeCallerHistory(errors: readonly ErrorName[]): [HistoryQue
       answers: { 200: { ...answer, headers: [...LIMIT_HEADER_NAMES, "CacheControl", "Vary"] } },
       errors: [
         ...errors,
-        ...(rest.needsSections ? (["sectionForbidden"] as const) : []),
+        ...(NEEDED_SECTIONS[question].length > 0 ? (["sectionForbidden"] as const) : []),
         "invalidRequest",
         "notConfigured",
       ],
