@@ -1,38 +1,16 @@
 // Hooks for the operator's views: paged lists, single resources, and changes that refresh the lists they affect.
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useRef } from "react";
+import { useCallback, useRef } from "react";
 import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import type { AdminApi } from "../api/admin.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
-import { endsSession, useOperatorSession, useSession } from "./session.ts";
-
-/** Carries an `ApiError` through TanStack Query, which needs an exception. Views get the `ApiError`. */
-class ThrownApiError extends Error {
-  constructor(readonly error: ApiError) {
-    super(error.message);
-  }
-}
+import { useOperatorSession } from "./session.ts";
+import { unwrap, useThrownError } from "./use-api-error.ts";
 
 const PAGE_SIZE = 50;
 
 export function useAdmin(): AdminApi {
   return useOperatorSession().api;
-}
-
-async function unwrap<T>(pending: Promise<Outcome<T>>): Promise<T> {
-  const outcome = await pending;
-  if (!outcome.ok) throw new ThrownApiError(outcome.error);
-  return outcome.value;
-}
-
-/** Takes the `ApiError` out of a thrown error, and signs out when the key no longer works. */
-function useApiError(thrown: unknown): ApiError | undefined {
-  const { signOut } = useSession();
-  const error = thrown instanceof ThrownApiError ? thrown.error : undefined;
-  useEffect(() => {
-    if (error && endsSession(error)) signOut(error);
-  }, [error, signOut]);
-  return error;
 }
 
 export type PagedList<T> = {
@@ -74,7 +52,7 @@ export function usePagedList<T>(
   return {
     items: query.data?.pages.flatMap(({ items }) => items) ?? [],
     isLoading: query.isPending,
-    error: useApiError(query.error),
+    error: useThrownError(query.error),
     hasMore: query.hasNextPage,
     isLoadingMore: query.isFetchingNextPage || query.isPlaceholderData,
     pageCount: query.data?.pages.length ?? 0,
@@ -99,7 +77,7 @@ export function useAdminQuery<T>(
   return {
     value: query.data,
     isLoading: query.isPending,
-    error: useApiError(query.error),
+    error: useThrownError(query.error),
     readAt: query.dataUpdatedAt,
     refresh: () => void query.refetch(),
   };
@@ -142,5 +120,5 @@ export function useAdminChange<A, T>(
     },
     [mutateAsync, isRepeatable],
   );
-  return { run, isRunning: mutation.isPending, error: useApiError(mutation.error), reset };
+  return { run, isRunning: mutation.isPending, error: useThrownError(mutation.error), reset };
 }

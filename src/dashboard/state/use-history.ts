@@ -1,7 +1,6 @@
 // The past of a server for views: read when a view asks, again every minute while the period ends now, and not while the tab is
 // hidden.
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
 import { ERRORS } from "../../core/errors.ts";
 import { type HistoryQuestion, NEEDED_SECTIONS } from "../../core/history/history-questions.ts";
 import type { Section } from "../../core/sections.ts";
@@ -11,19 +10,13 @@ import {
   type HistoryList,
   type HistoryQuery,
 } from "../api/history.ts";
-import type { ApiError, Outcome } from "../api/request.ts";
+import type { ApiError } from "../api/request.ts";
 import { nameChoice, type Period, type PeriodChoice, resolvePeriod } from "./period.ts";
-import { endsSession, useServerSession, useSession } from "./session.ts";
+import { useServerSession } from "./session.ts";
+import { unwrap, useThrownError } from "./use-api-error.ts";
 import { useLedgerIsOff } from "./use-ledger.ts";
 
 const REFRESH_MS = 60_000;
-
-/** Carries an `ApiError` through TanStack Query, which needs an exception. */
-class RefusedHistory extends Error {
-  constructor(readonly error: ApiError) {
-    super(error.message);
-  }
-}
 
 export type HistoryAnswer<T> = {
   /** Undefined until there is an answer. */
@@ -49,7 +42,7 @@ export function useHistory<Q extends "players" | "peaks">(
     queryKey: ["history", question, nameChoice(choice), tz],
     queryFn: async ({ signal }) => {
       const period = getPeriod(choice);
-      const value = unwrap(await api.readHistory(question, { ...period, ...(tz && { tz }) }, signal));
+      const value = await unwrap(api.readHistory(question, { ...period, ...(tz && { tz }) }, signal));
       return { value, period };
     },
     enabled: isEnabled && hasPeriod(choice),
@@ -63,7 +56,7 @@ export function useHistory<Q extends "players" | "peaks">(
   return {
     value: query.data?.value,
     period: query.data?.period,
-    error: useRefusal(query.error),
+    error: useThrownError(query.error),
     isOld: query.isPlaceholderData,
     refresh: () => void query.refetch(),
   };
@@ -97,7 +90,7 @@ export function useHistoryList<Q extends HistoryList>(
         ...(player !== undefined && { player }),
         ...(pageParam && { cursor: pageParam.cursor }),
       };
-      return { answer: unwrap(await api.readHistory(question, asked, signal)), period };
+      return { answer: await unwrap(api.readHistory(question, asked, signal)), period };
     },
     initialPageParam: null as { readonly cursor: string; readonly period: Period } | null,
     getNextPageParam: ({ answer, period }: Page<Q>) =>
@@ -111,7 +104,7 @@ export function useHistoryList<Q extends HistoryList>(
   return {
     value: query.data && listItems(query.data),
     period: query.data?.pages[0]?.period,
-    error: useRefusal(query.error),
+    error: useThrownError(query.error),
     hasMore: query.hasNextPage,
     isLoadingMore: query.isFetchingNextPage,
     loadMore: () => void query.fetchNextPage(),
@@ -148,20 +141,6 @@ export function useHistoryProblem(
 /** Whether the key may ask this at all, so that the page need not try. */
 export function useMayAsk(question: HistoryQuestion): boolean {
   return useHistoryProblem(question, undefined) === undefined;
-}
-
-function useRefusal(thrown: unknown): ApiError | undefined {
-  const { signOut } = useSession();
-  const error = thrown instanceof RefusedHistory ? thrown.error : undefined;
-  useEffect(() => {
-    if (error && endsSession(error)) signOut(error);
-  }, [error, signOut]);
-  return error;
-}
-
-function unwrap<T>(outcome: Outcome<T>): T {
-  if (!outcome.ok) throw new RefusedHistory(outcome.error);
-  return outcome.value;
 }
 
 function hasPeriod(choice: PeriodChoice): boolean {

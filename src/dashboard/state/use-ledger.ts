@@ -7,8 +7,9 @@ import type { ApiError } from "../api/request.ts";
 import { findFirstTime, LedgerFeed, type LedgerState } from "./ledger-feed.ts";
 import type { StreamStatus } from "./live-stream.ts";
 import { POLL_INTERVAL_MS } from "./server-poll.ts";
-import { endsSession, useServerSession, useSession } from "./session.ts";
+import { useServerSession, useSession } from "./session.ts";
 import { Throttle } from "./throttle.ts";
+import { useSessionEnd } from "./use-api-error.ts";
 import { useLiveStream, useStreamStatus } from "./use-live-stream.tsx";
 
 const INITIAL_STATE: LedgerState = {
@@ -38,7 +39,6 @@ export type LedgerChoice = {
 
 export function useLedger({ types, player, isEnabled = true }: LedgerChoice): LedgerView {
   const { ledger, pace } = useServerSession();
-  const { signOut } = useSession();
   const client = useQueryClient();
   const stream = useLiveStream();
   const status = useStreamStatus();
@@ -70,10 +70,7 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
     retry: false,
     structuralSharing: false,
   });
-  const { error } = state;
-  useEffect(() => {
-    if (error && endsSession(error)) signOut(error);
-  }, [error, signOut]);
+  useSessionEnd(state.error);
 
   const refresh = useCallback(() => {
     if (isEnabled && pace.mayRefresh(Date.now())) void refetch({ cancelRefetch: false });

@@ -1,8 +1,8 @@
 // Polls something else than the server state, within the same limit as the page's poll.
 import { useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
 import type { Outcome } from "../api/request.ts";
-import { endsSession, useCallerSession, useSession } from "./session.ts";
+import { useCallerSession } from "./session.ts";
+import { useSessionEnd } from "./use-api-error.ts";
 
 /**
  * Reads again after `everyMs`, later when the limit runs low, and not while the tab is hidden. As a function, `everyMs` is
@@ -14,7 +14,6 @@ export function usePacedQuery<T>(
   everyMs: number | ((outcome: Outcome<T>) => number | false),
 ) {
   const { pace } = useCallerSession();
-  const { signOut } = useSession();
   const { data, isFetching, refetch } = useQuery({
     queryKey: name,
     queryFn: async ({ signal }) => {
@@ -31,8 +30,6 @@ export function usePacedQuery<T>(
     retry: false,
   });
   const error = data?.outcome.ok === false ? data.outcome.error : undefined;
-  useEffect(() => {
-    if (error && endsSession(error)) signOut(error);
-  }, [error, signOut]);
+  useSessionEnd(error);
   return { outcome: data?.outcome, isFetching: isFetching, refresh: () => void refetch() };
 }

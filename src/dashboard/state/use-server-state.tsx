@@ -12,8 +12,9 @@ import {
   type Reading,
   ServerPoll,
 } from "./server-poll.ts";
-import { endsSession, useServerSession, useSession } from "./session.ts";
+import { useServerSession } from "./session.ts";
 import { Throttle } from "./throttle.ts";
+import { useSessionEnd } from "./use-api-error.ts";
 import { useLiveStream, useStreamStatus } from "./use-live-stream.tsx";
 
 type SharedPoll = {
@@ -30,7 +31,6 @@ const QUERY_KEY = ["server-state"];
 
 export function ServerStateProvider({ children }: { readonly children: ReactNode }) {
   const { api, pace, sections } = useServerSession();
-  const { signOut } = useSession();
   const client = useQueryClient();
   const poll = useMemo(() => new ServerPoll(api, pace, sections), [api, pace, sections]);
   const stream = useLiveStream();
@@ -50,10 +50,7 @@ export function ServerStateProvider({ children }: { readonly children: ReactNode
     retry: false,
     structuralSharing: false,
   });
-  const { error } = reading;
-  useEffect(() => {
-    if (error && endsSession(error)) signOut(error);
-  }, [error, signOut]);
+  useSessionEnd(reading.error);
 
   const { pollNow, refresh } = useMemo(() => {
     const filter = { queryKey: QUERY_KEY };
