@@ -16,6 +16,8 @@ import { PlayedHistory } from "./played-history.ts";
 import { NO_STREAM, PlayedLedger } from "./played-ledger.ts";
 
 const HOUR_S = 3_600;
+/** A minute, and as much as the page may add to it. */
+const REFRESHED_MS = 67_000;
 const TOM = { player: "=Tom:71", id: "71" };
 
 function makeHistory(): PlayedHistory {
@@ -85,6 +87,25 @@ browserTest("a year is plotted with its busy hours in any time zone, and can be 
     question === "peaks" ? query.get("tz") : [],
   );
   expect(new Set(zones)).toEqual(new Set(["America/New_York", "Asia/Tokyo"]));
+});
+
+browserTest("an open plot is read again every minute, also after failures", async () => {
+  const history = makeHistory();
+  history.isAway = true;
+  const page = await openHistory("plots", { expectedStatuses: [503] }, history);
+  await page.clock.install();
+  await page.reload();
+  await page.getByText("The archive cannot be reached").waitFor();
+  history.isAway = false;
+  await page.clock.fastForward(REFRESHED_MS);
+  await page.getByRole("img", { name: /^Players\. Average: now/ }).waitFor();
+  const stale = page.getByText("This could not be read again just now. You see the last answer.");
+  history.isAway = true;
+  await page.clock.fastForward(REFRESHED_MS);
+  await stale.waitFor();
+  history.isAway = false;
+  await page.clock.fastForward(REFRESHED_MS);
+  await stale.waitFor({ state: "detached" });
 });
 
 browserTest("staff, playtime and a player's sessions, in Russian on a dark phone, by rights", async () => {

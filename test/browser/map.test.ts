@@ -119,6 +119,26 @@ browserTest("the map draws nothing while nothing changes", async () => {
   expect(await mark()).not.toEqual([1, 2, 3, 255]);
 });
 
+browserTest("an open map reads its streets again, however often it polls the players", async () => {
+  const page = await openPage({ key: await (await getSite()).mintKey("busy") });
+  let readings = 0;
+  await page.route("**/v2/game/server/map", (route) => {
+    readings++;
+    return route.fulfill({ json: { cell_size: 40, streets: [], postal_codes: [], image: null } });
+  });
+  await page.clock.install();
+  await page.evaluate(`location.hash = "#/map"`);
+  await page.reload();
+  await list(page).waitFor();
+  await until("the streets are not read", () => readings === 1);
+  for (let seconds = 0; seconds < 70; seconds += 10) {
+    const polled = page.waitForResponse((response) => response.url().includes("/v2/game/server?"));
+    await page.clock.fastForward(10_000);
+    await polled;
+  }
+  await until("the streets are not read again", () => readings > 1);
+});
+
 browserTest("hovering a marker shows who it is and where", async () => {
   const site = await getSite();
   const [lone] = BUSY_SERVER.Players;

@@ -1,6 +1,7 @@
 // The past of a server that a test plays: as much of it as the page asks for, with a gap, and the same at every run.
 import type { Page, Route } from "playwright-core";
 import { HOUR_MS } from "../../src/core/durations.ts";
+import { ERRORS } from "../../src/core/errors.ts";
 import type {
   PlayersHistory,
   PlaytimeResource,
@@ -8,6 +9,7 @@ import type {
   StaffResource,
 } from "../../src/core/wire/history.ts";
 
+const AWAY = { code: ERRORS.unavailable.code, message: "the archive is away" };
 const STEPS = { "5m": 300_000, "1h": HOUR_MS, "1d": 24 * HOUR_MS } as const;
 
 /** Half of the first quarter of every period is not known. */
@@ -47,6 +49,8 @@ export class PlayedHistory {
   staff: readonly StaffResource[] = [];
   playtime: readonly PlaytimeResource[] = [];
   sessions: readonly SessionResource[] = [];
+  /** Whether every question is answered as if the archive could not be reached. */
+  isAway = false;
 
   /** Answers the requests of a page about the past. */
   async answerTo(page: Page): Promise<void> {
@@ -57,6 +61,7 @@ export class PlayedHistory {
     const { pathname, searchParams: query } = new URL(route.request().url());
     const question = pathname.split("/").at(-1) ?? "";
     this.queries.push({ question, query });
+    if (this.isAway) return route.fulfill({ status: 503, json: AWAY });
     const answer = this.#find(question, query);
     return route.fulfill({ contentType: "application/json", body: JSON.stringify(answer) });
   };

@@ -18,19 +18,22 @@ export type GameMap = {
 
 export function useGameMap(): GameMap {
   const { api, pace, sections, ledger } = useServerSession();
-  const { data: learned } = useQuery({
+  const { data } = useQuery({
     queryKey: ["game-map"],
     queryFn: async ({ signal }) => {
       const outcome = await api.readMap(signal);
-      return outcome.ok ? outcome.value : null;
+      const learned = outcome.ok ? outcome.value : undefined;
+      return { learned, delayMs: pace.delayMs(READ_EVERY_MS, Date.now()) };
     },
     enabled: sections.includes("Players") && !ledger.isOff,
-    refetchInterval: () => pace.delayMs(READ_EVERY_MS, Date.now()),
+    // The delay is computed once per answer: a number that changes with each render would restart the wait.
+    refetchInterval: (query) => query.state.data?.delayMs ?? false,
     refetchOnWindowFocus: false,
     networkMode: "always",
     staleTime: READ_EVERY_MS,
     retry: false,
   });
+  const learned = data?.learned;
   const etag = learned?.image?.etag;
   const { data: file } = useQuery({
     queryKey: ["game-map-picture", etag],
@@ -43,7 +46,7 @@ export function useGameMap(): GameMap {
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
-  return { learned: learned ?? undefined, picture: usePicture(file ?? undefined).bitmap };
+  return { learned, picture: usePicture(file ?? undefined).bitmap };
 }
 
 export type DecodedPicture = {

@@ -43,10 +43,12 @@ export function useHistory<Q extends "players" | "peaks">(
     queryFn: async ({ signal }) => {
       const period = getPeriod(choice);
       const value = await unwrap(api.readHistory(question, { ...period, ...(tz && { tz }) }, signal));
-      return { value, period };
+      return { value, period, delayMs: pace.delayMs(REFRESH_MS, Date.now()) };
     },
     enabled: isEnabled && hasPeriod(choice),
-    refetchInterval: () => pace.delayMs(REFRESH_MS, Date.now()),
+    // The delay is computed once per answer: a number that changes with each render would restart the wait.
+    refetchInterval: ({ state: { data, error, errorUpdatedAt } }) =>
+      error ? Math.max(REFRESH_MS, pace.waitUntil - errorUpdatedAt) : (data?.delayMs ?? false),
     refetchOnWindowFocus: () => pace.mayPoll(Date.now()),
     placeholderData: keepPreviousData,
     networkMode: "always",
