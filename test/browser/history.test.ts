@@ -3,7 +3,10 @@ import { expect } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "playwright-core";
 import { SUGGESTED_ALERTS } from "../../src/core/alerts/rules.ts";
+import { DAY_MS } from "../../src/core/durations.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
+import { writeDay } from "../../src/dashboard/state/period.ts";
+import { until } from "../process/run-gatehouse.ts";
 import {
   browserTest,
   expectAccessible,
@@ -106,6 +109,25 @@ browserTest("an open plot is read again every minute, also after failures", asyn
   history.isAway = false;
   await page.clock.fastForward(REFRESHED_MS);
   await stale.waitFor({ state: "detached" });
+});
+
+browserTest("a plot of dates in the past is not polled", async () => {
+  const history = makeHistory();
+  const page = await openHistory("plots", {}, history);
+  await page.clock.install();
+  await page.reload();
+  const yesterday = Date.now() - DAY_MS;
+  const listPast = () =>
+    history.queries.flatMap(({ question, query }) => (Number(query.get("to")) < yesterday ? question : []));
+  await page.getByText("Choose dates", { exact: true }).click();
+  await page.getByLabel("Last day").fill(writeDay(Date.now() - 3 * DAY_MS));
+  await until("the dates are not read", () => listPast().length === 2);
+  for (let minutes = 0; minutes < 2; minutes++) {
+    const polled = page.waitForResponse((response) => response.url().includes("/v2/game/server?"));
+    await page.clock.fastForward(REFRESHED_MS);
+    await polled;
+  }
+  expect(listPast().toSorted()).toEqual(["peaks", "players"]);
 });
 
 browserTest("staff, playtime and a player's sessions, in Russian on a dark phone, by rights", async () => {

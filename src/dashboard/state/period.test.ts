@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { HOUR_MS } from "../../core/durations.ts";
-import { nameChoice, resolvePeriod, writeDay } from "./period.ts";
+import { isOver, nameChoice, type Period, type PeriodProblem, resolvePeriod, writeDay } from "./period.ts";
 
 const NOW = new Date(2026, 10, 16, 15, 30).getTime();
 const dates = (first: string, last: string) => resolvePeriod({ name: "dates", first, last }, NOW);
@@ -16,6 +16,13 @@ test("dates are whole days, both inclusive, and never later than now", () => {
     to: new Date(2026, 10, 3).getTime(),
   });
   expect(dates("2026-11-16", "2026-11-30")).toEqual({ from: new Date(2026, 10, 16).getTime(), to: NOW });
+});
+
+test("only dates that ended before today are over", () => {
+  const isOverNow = (period: Period | PeriodProblem) => typeof period !== "string" && isOver(period, NOW);
+  expect(isOverNow(dates("2026-11-01", "2026-11-15"))).toBe(true);
+  expect(isOverNow(dates("2026-11-01", "2026-11-16"))).toBe(false);
+  expect(isOverNow(resolvePeriod({ name: "week" }, NOW))).toBe(false);
 });
 
 test("dates that mean no period say why", () => {

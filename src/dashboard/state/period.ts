@@ -30,6 +30,11 @@ export function resolvePeriod(choice: PeriodChoice, now: number): Period | Perio
   return to - from > HISTORY_RANGE_MAX_MS ? "tooLong" : { from, to };
 }
 
+/** Whether the period ended before this time, so that asking again is of little use. */
+export function isOver({ to }: Period, now: number): boolean {
+  return to < now;
+}
+
 /** Names the choice for a cache: two choices with the same name mean the same. */
 export function nameChoice(choice: PeriodChoice): string {
   return choice.name === "dates" ? `${choice.first} ${choice.last}` : choice.name;

@@ -1,5 +1,5 @@
-// The past of a server for views: read when a view asks, again every minute while the period ends now, and not while the tab is
-// hidden.
+// The past of a server for views: read when a view asks. A single answer is read again every minute while its period ends now
+// or after a failure, not while the tab is hidden, and when the user comes back to it. Lists are read again only on request.
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ERRORS } from "../../core/errors.ts";
 import { type HistoryQuestion, NEEDED_SECTIONS } from "../../core/history/history-questions.ts";
@@ -11,7 +11,7 @@ import {
   type HistoryQuery,
 } from "../api/history.ts";
 import type { ApiError } from "../api/request.ts";
-import { nameChoice, type Period, type PeriodChoice, resolvePeriod } from "./period.ts";
+import { isOver, nameChoice, type Period, type PeriodChoice, resolvePeriod } from "./period.ts";
 import { useServerSession } from "./session.ts";
 import { unwrap, useThrownError } from "./use-api-error.ts";
 import { useLedgerIsOff } from "./use-ledger.ts";
@@ -41,9 +41,11 @@ export function useHistory<Q extends "players" | "peaks">(
   const query = useQuery({
     queryKey: ["history", question, nameChoice(choice), tz],
     queryFn: async ({ signal }) => {
-      const period = getPeriod(choice);
+      const askedAt = Date.now();
+      const period = getPeriod(choice, askedAt);
       const value = await unwrap(api.readHistory(question, { ...period, ...(tz && { tz }) }, signal));
-      return { value, period, delayMs: pace.delayMs(REFRESH_MS, Date.now()) };
+      const delayMs: number | false = isOver(period, askedAt) ? false : pace.delayMs(REFRESH_MS, Date.now());
+      return { value, period, delayMs };
     },
     enabled: isEnabled && hasPeriod(choice),
     // The delay is computed once per answer: a number that changes with each render would restart the wait.
@@ -85,7 +87,7 @@ export function useHistoryList<Q extends HistoryList>(
     queryKey: ["history", question, nameChoice(choice), player],
     queryFn: async ({ pageParam, signal }): Promise<Page<Q>> => {
       // The cursor knows the period of the first page; the one that is asked with it only has to be valid.
-      const period = pageParam?.period ?? getPeriod(choice);
+      const period = pageParam?.period ?? getPeriod(choice, Date.now());
       const asked: HistoryQuery = {
         ...period,
         limit: HISTORY_PAGE_SIZE,
@@ -149,8 +151,8 @@ function hasPeriod(choice: PeriodChoice): boolean {
   return typeof resolvePeriod(choice, Date.now()) !== "string";
 }
 
-function getPeriod(choice: PeriodChoice): Period {
-  const period = resolvePeriod(choice, Date.now());
+function getPeriod(choice: PeriodChoice, now: number): Period {
+  const period = resolvePeriod(choice, now);
   if (typeof period === "string") throw new Error(`the choice is no period: ${period}`);
   return period;
 }
