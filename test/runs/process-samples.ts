@@ -3,9 +3,9 @@ import { countDescriptors, readResidentMb } from "../../bench/process-usage.ts";
 import { median } from "../../bench/statistics.ts";
 import { ESTABLISHED, listSockets, NO_INODE } from "../../src/http/listening-socket.ts";
 
-/** The first part is not judged: caches fill and code is compiled. */
-const WARM_UP_SHARE = 0.2;
-const WARM_UP_MAX_MS = 600_000;
+/** Before the time that is judged, caches fill, code is compiled and the allocator settles, which takes a quarter of an hour. */
+const WARM_UP_SHARE = 1 / 3;
+const WARM_UP_MAX_MS = 1_200_000;
 /** The parts that are compared: the first after the warm-up, and the last. */
 const PART_SHARE = 0.1;
 const LONG_RUN_MS = 1_800_000;
@@ -18,7 +18,7 @@ const MORE_DESCRIPTORS_MAX = 20;
 type ListeningProcess = { readonly pid: number; readonly port: number };
 
 export type ProcessSample = {
-  /** Since the start of the run. */
+  /** Since the end of the warm-up; negative before. */
   readonly atMs: number;
   readonly residentMb: number;
   /** Without those of open connections to its port: how many there are depends on the clients. */
@@ -43,11 +43,15 @@ export async function takeSample({ pid, port }: ListeningProcess, atMs: number):
   return { atMs, residentMb: readResidentMb(pid), descriptors };
 }
 
-/** Compares the last tenth of a run with the tenth after its warm-up. */
+/** How long a run warms up before the time that is judged. */
+export function findWarmUpMs(durationMs: number): number {
+  return Math.min(WARM_UP_MAX_MS, durationMs * WARM_UP_SHARE);
+}
+
+/** Compares the last tenth of the judged time with its first tenth. */
 export function judgeGrowth(samples: readonly ProcessSample[], durationMs: number): Growth {
-  const warmUpMs = Math.min(WARM_UP_MAX_MS, durationMs * WARM_UP_SHARE);
   const partMs = durationMs * PART_SHARE;
-  const first = samples.filter(({ atMs }) => atMs >= warmUpMs && atMs < warmUpMs + partMs);
+  const first = samples.filter(({ atMs }) => atMs >= 0 && atMs < partMs);
   const last = samples.filter(({ atMs }) => atMs >= durationMs - partMs);
   const memory = (part: readonly ProcessSample[]) => median(part.map(({ residentMb }) => residentMb));
   // The smallest number: a busy machine has more open calls for a while, but a leak is there all the time.

@@ -2,7 +2,7 @@
 import { stop } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
 import type { Tools, Verdict } from "./long-run.ts";
-import { judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
+import { findWarmUpMs, judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
 import { SoakLoad } from "./soak-load.ts";
 import { type SoakStage, setSoakStage } from "./soak-stage.ts";
 import { SoakStreams } from "./soak-streams.ts";
@@ -22,6 +22,7 @@ const PROBLEMS_MAX = 1_000;
 const ERROR_LEVEL = 50;
 
 export type SoakOptions = {
+  /** How long it is judged; a warm-up comes before. */
   readonly durationMs: number;
   /** Requests in a second. */
   readonly rate: number;
@@ -41,6 +42,7 @@ class Soak {
   readonly #problems: string[] = [];
   readonly #samples: ProcessSample[] = [];
   readonly #startedAt = performance.now();
+  readonly #warmUpMs: number;
   #inFlight = 0;
   #requests = 0;
   #dropped = 0;
@@ -54,6 +56,7 @@ class Soak {
     this.#options = options;
     this.#tools = tools;
     this.#load = new SoakLoad(stage, createRandom(tools.seed));
+    this.#warmUpMs = findWarmUpMs(options.durationMs);
   }
 
   async run(): Promise<Verdict> {
@@ -90,7 +93,7 @@ class Soak {
     let tickedAt = this.#elapsed();
     let sampledAt = Number.NEGATIVE_INFINITY;
     let due = 0;
-    while (this.#elapsed() < durationMs && !this.#tools.stopped.aborted) {
+    while (this.#elapsed() < this.#warmUpMs + durationMs && !this.#tools.stopped.aborted) {
       await Bun.sleep(TICK_MS);
       const now = this.#elapsed();
       const passedMs = now - tickedAt;
@@ -113,12 +116,13 @@ class Soak {
 
   async #sample(now: number): Promise<void> {
     const { gatehouse, receiver } = this.#stage;
-    const sample = await takeSample(gatehouse, now);
+    const sample = await takeSample(gatehouse, now - this.#warmUpMs);
     this.#samples.push(sample);
     // What was checked already is not needed again.
     receiver.accepted.splice(0);
-    const text = `${this.#requests} requests, ${this.#errors} errors, ${Math.round(sample.residentMb)} MB, ${sample.descriptors} descriptors`;
-    this.#tools.progress(now / this.#options.durationMs, text);
+    const part = sample.atMs < 0 ? "warming up, " : "";
+    const text = `${part}${this.#requests} requests, ${this.#errors} errors, ${Math.round(sample.residentMb)} MB, ${sample.descriptors} descriptors`;
+    this.#tools.progress(now / (this.#warmUpMs + this.#options.durationMs), text);
   }
 
   async #sendOne(): Promise<void> {
