@@ -1,5 +1,6 @@
 // gatehouse history: how full a game server was, who was there, what staff did, and when it is full.
 import { Command, Option } from "commander";
+import { formatSeconds } from "../core/format-seconds.ts";
 import { RESOLUTIONS } from "../core/history/counts.ts";
 import {
   writePeaksCsv,
@@ -31,7 +32,7 @@ import {
   type Session,
   type SessionOptions,
 } from "./session.ts";
-import { formatMoment, formatSeconds, parsePastMoment } from "./times.ts";
+import { formatMoment, parsePastMoment } from "./times.ts";
 
 const WEEKDAYS = ["MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN"];
 const NO_READINGS = "no readings of this time: is the server watched? gatehouse servers list shows it";

@@ -2,9 +2,11 @@
 // without a key: API calls with a missing or wrong key can get an address banned.
 import { lookup } from "node:dns/promises";
 import { connect } from "node:net";
+import type { UpstreamFailure } from "../core/ports/upstream.ts";
 import { fetchPacked, readCappedText } from "../upstream/capped-body.ts";
+import { describePause, judgeGlobalKey } from "./call-notes.ts";
 import { findSkewMs } from "./check-clock.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Finding, fail, ok, skip, warn } from "./finding.ts";
 
 const NAME = "game API";
 const DEADLINE_MAX_MS = 30_000;
@@ -27,7 +29,11 @@ export type GameApiFacts =
   | {
       readonly kind: "unknown-name" | "unreachable" | "untrusted" | "silent" | "broken";
       readonly reason: string;
-    };
+    }
+  /** The store forbids the call, or cannot say whether it does. */
+  | { readonly kind: "paused"; readonly pauseMs: number }
+  | { readonly kind: "global-key-refused"; readonly failure: UpstreamFailure }
+  | { readonly kind: "not-called" };
 
 export async function callGameApi(baseUrl: string, timeoutMs: number): Promise<GameApiFacts> {
   const deadlineMs = Math.min(timeoutMs, DEADLINE_MAX_MS);
@@ -147,6 +153,12 @@ export function judgeGameApi(facts: GameApiFacts | "simulator", url: string): Fi
           "Check the address, its port, and whether it is http:// or https://.",
         ),
       ];
+    case "paused":
+      return [skip(NAME, `Not called: ${describePause(facts.pauseMs)}`)];
+    case "global-key-refused":
+      return [judgeGlobalKey(NAME, facts.failure)];
+    case "not-called":
+      return [skip(NAME, "Not called: a pause may be noted in the store, which cannot be read.")];
     case "answered":
       return judgeAnswer(facts, url);
   }

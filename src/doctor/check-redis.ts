@@ -11,7 +11,7 @@ import { isRightSecret, SECRET_CHECK } from "../store/secret-check.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const NAME = "store";
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** The oldest Redis that has every command of our scripts. Every Valkey has them, and reports Redis 7.2. */
 const MAJOR_VERSION_MIN = 7;
 

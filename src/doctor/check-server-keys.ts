@@ -1,8 +1,10 @@
 // Whether the game API still accepts the stored server keys. Tested only on request and with few calls: each one comes
-// out of the budget of the running instance.
+// out of the budget of the running instance. Keys that it has refused before are reported without a call.
 import type { Upstream, UpstreamReading } from "../core/ports/upstream.ts";
 import { BAD_KEY_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../core/upstream-codes.ts";
+import type { RefusedKey } from "../core/upstream-notes.ts";
 import type { ServerWithKey } from "../store/sqlite/read-server-keys.ts";
+import { describePause, judgeGlobalKey } from "./call-notes.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
 
 const NAME = "server keys";
@@ -17,8 +19,23 @@ export type KeyResult = {
   /** 0 when the key was accepted. */
   readonly code: number;
   readonly message: string;
-  readonly verdict: "accepted" | "refused" | "global-key-refused" | "limited" | "unclear";
+  readonly verdict: "accepted" | "refused" | "refused-before" | "global-key-refused" | "limited" | "unclear";
 };
+
+/** The results that are known without a call, and the servers without one. */
+export function applyRefusedKeys(
+  servers: readonly ServerWithKey[],
+  refusedKeys: readonly RefusedKey[],
+): { known: KeyResult[]; untested: ServerWithKey[] } {
+  const failures = new Map(refusedKeys.map(({ serverId, failure }) => [serverId, failure]));
+  const known = servers.flatMap(({ serverId, name }): KeyResult[] => {
+    const failure = failures.get(serverId);
+    if (!failure) return [];
+    const { code, message } = failure;
+    return [{ serverId, name, code, message, verdict: "refused-before" }];
+  });
+  return { known, untested: servers.filter(({ serverId }) => !failures.has(serverId)) };
+}
 
 /** One after another; stops when the game API limits us or refuses the application's own key. */
 export async function testServerKeys(
@@ -50,7 +67,9 @@ function classify(reading: UpstreamReading): Pick<KeyResult, "code" | "message" 
 }
 
 export type KeyFacts =
-  | { readonly kind: "simulator" | "no-store" | "not-tested" }
+  | { readonly kind: "simulator" | "no-store" | "not-tested" | "global-key-refused" }
+  | { readonly kind: "limited"; readonly known: readonly KeyResult[] }
+  | { readonly kind: "paused"; readonly pauseMs: number; readonly known: readonly KeyResult[] }
   | { readonly kind: "tested"; readonly total: number; readonly results: readonly KeyResult[] };
 
 export function judgeServerKeys(facts: KeyFacts): Finding[] {
@@ -63,16 +82,27 @@ export function judgeServerKeys(facts: KeyFacts): Finding[] {
       return [
         skip(NAME, "Not tested: every test costs a call of the game API's limit; --ask-keys tests them."),
       ];
+    case "global-key-refused":
+      return [skip(NAME, "Not tested: the game API refuses the application's own key, see below.")];
+    case "limited":
+      return judgeUntested(facts.known, "the game API limits this address at the moment.");
+    case "paused":
+      return judgeUntested(facts.known, describePause(facts.pauseMs));
     case "tested":
       return judgeResults(facts.total, facts.results);
   }
+}
+
+function judgeUntested(known: readonly KeyResult[], reason: string): Finding[] {
+  return [...known.flatMap(judgeResult), skip(NAME, `Not tested: ${reason}`)];
 }
 
 function judgeResults(total: number, results: readonly KeyResult[]): Finding[] {
   if (total === 0) return [skip(NAME, "Not tested: there are no servers yet.")];
   const findings = results.flatMap(judgeResult);
   const accepted = results.filter(({ verdict }) => verdict === "accepted").length;
-  const tested = `${results.length} of ${total} ${total === 1 ? "key was" : "keys were"} tested`;
+  const asked = results.filter(({ verdict }) => verdict !== "refused-before").length;
+  const tested = `${asked} of ${total} ${total === 1 ? "key was" : "keys were"} tested`;
   return [...findings, ...(accepted > 0 ? [ok(NAME, `${tested}; ${accepted} accepted.`)] : [])];
 }
 
@@ -82,21 +112,18 @@ function judgeResult({ serverId, name, code, message, verdict }: KeyResult): Fin
     case "accepted":
       return [];
     case "refused":
+    case "refused-before":
       return [
         fail(
           NAME,
-          `The game API refuses the key of ${server}: ${message} (${code})`,
+          verdict === "refused"
+            ? `The game API refuses the key of ${server}: ${message} (${code})`
+            : `The game API has refused the key of ${server}, so it was not tested again: ${message} (${code})`,
           `Get a new server key from the game's settings, then: gatehouse servers set-key ${serverId}`,
         ),
       ];
     case "global-key-refused":
-      return [
-        fail(
-          NAME,
-          `The game API refuses the application's own key: ${message} (${code})`,
-          "Correct or remove GATEHOUSE_UPSTREAM_GLOBAL_KEY.",
-        ),
-      ];
+      return [judgeGlobalKey(NAME, { code, message })];
     case "limited":
       return [
         warn(

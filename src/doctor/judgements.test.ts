@@ -10,7 +10,12 @@ import { judgeDisk } from "./check-disk.ts";
 import { type AnswerShape, findShape, type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
 import { judgeInstance } from "./check-instance.ts";
 import { judgeOpenFileLimit, parseOpenFileLimit } from "./check-open-files.ts";
-import { judgeServerKeys, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
+import {
+  applyRefusedKeys,
+  judgeServerKeys,
+  SERVERS_TESTED_MAX,
+  testServerKeys,
+} from "./check-server-keys.ts";
 import { judgeSettings } from "./check-settings.ts";
 import { judgeStore } from "./check-store.ts";
 import { type CertificateFacts, judgeTls } from "./check-tls.ts";
@@ -215,6 +220,13 @@ describe("game API", () => {
     ["a certificate that cannot be trusted", { kind: "untrusted", reason: "x" }, "failure"],
     ["silence", { kind: "silent", reason: "5 ms" }, "failure"],
     ["something other than HTTP", { kind: "broken", reason: "x" }, "failure"],
+    ["a pause", { kind: "paused", pauseMs: 9 }, "skipped"],
+    ["a store that cannot be read", { kind: "not-called" }, "skipped"],
+    [
+      "a refused application key",
+      { kind: "global-key-refused", failure: { code: 2003, message: "No.", isRateLimit: false } },
+      "failure",
+    ],
   ])("%s", (_, facts, result) => {
     expect(resultsOf(judgeGameApi(facts, "https://api.example"))).toEqual([result]);
   });
@@ -295,8 +307,36 @@ describe("server keys", () => {
     expect(resultsOf(findings)).toEqual(results);
   });
 
+  const failure = { code: 2002, message: "No.", isRateLimit: false };
+  const refusedKeys = ["srv_1", "srv_12"].map((serverId) => ({ serverId, keyRevision: 1, failure }));
+
+  test("a key that was refused before is a failure that costs no call", async () => {
+    const { known, untested } = applyRefusedKeys(servers, refusedKeys);
+    const asked: string[] = [];
+    const readServer = async (key: string) => {
+      asked.push(key);
+      return accepted(30);
+    };
+    const results = [...known, ...(await testServerKeys({ readServer }, untested, async () => {}))];
+    const findings = judgeServerKeys({ kind: "tested", total: servers.length, results });
+    expect(resultsOf(findings)).toEqual(["failure", "failure", "ok"]);
+    expect(findings[1]?.finding).toContain("Town 12 (srv_12), so it was not tested again: No. (2002)");
+    expect(findings[2]?.finding).toContain("10 of 20");
+    expect(asked).toHaveLength(SERVERS_TESTED_MAX);
+    expect(asked).not.toContain("canary-1");
+    expect(JSON.stringify(findings)).not.toContain("canary");
+  });
+
+  test("during a pause or a limit, the keys that were refused before are told, and why the others are not tested", () => {
+    const { known } = applyRefusedKeys(servers, refusedKeys);
+    const paused = judgeServerKeys({ kind: "paused", pauseMs: 249_001, known });
+    expect(resultsOf(paused)).toEqual(["failure", "failure", "skipped"]);
+    expect(paused[2]?.finding).toContain("for 4m 10s more");
+    expect(resultsOf(judgeServerKeys({ kind: "limited", known: [] }))).toEqual(["skipped"]);
+  });
+
   test("without --ask-keys nothing is tested, and the finding says so", () => {
-    for (const kind of ["simulator", "no-store", "not-tested"] as const) {
+    for (const kind of ["simulator", "no-store", "not-tested", "global-key-refused"] as const) {
       expect(resultsOf(judgeServerKeys({ kind }))).toEqual(["skipped"]);
     }
   });

@@ -14,23 +14,27 @@ import { readServerKeys, readServerMarks } from "../store/sqlite/read-server-key
 import { createWebhookSealer } from "../store/webhook-sealer.ts";
 import { UpstreamClient } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl } from "./call-instance.ts";
+import { readCallNotes } from "./call-notes.ts";
 import { judgeAddressLists } from "./check-address-lists.ts";
 import { inspectPostgres, judgeArchiveFile, judgePostgres } from "./check-archive.ts";
 import { judgeClock } from "./check-clock.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
 import { inspectDisk, judgeDisk } from "./check-disk.ts";
 import { inspectExposure, judgeExposure } from "./check-exposure.ts";
-import { callGameApi, judgeGameApi } from "./check-game-api.ts";
+import { callGameApi, type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
 import { judgeInstance } from "./check-instance.ts";
 import { judgeOpenFileLimit, readOpenFileLimit } from "./check-open-files.ts";
 import { inspectRedis, judgeRedis } from "./check-redis.ts";
-import { judgeServerKeys, type KeyFacts, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
+import { applyRefusedKeys, judgeServerKeys, type KeyFacts, testServerKeys } from "./check-server-keys.ts";
 import { judgeServerMarks } from "./check-server-marks.ts";
 import { judgeSettings, readSettings } from "./check-settings.ts";
 import { judgeStore } from "./check-store.ts";
 import { inspectTlsFiles, judgeTls } from "./check-tls.ts";
 import { judgeWebhooks } from "./check-webhooks.ts";
 import { type Finding, fail, skip } from "./finding.ts";
+
+/** Without these, the notes about the game API cannot be found. */
+const NOTES_SETTINGS = ["GATEHOUSE_DATA_DIR", "GATEHOUSE_STORE", "GATEHOUSE_UPSTREAM_GLOBAL_KEY"];
 
 export type CheckOptions = {
   /** The caller's folder, where .env is. */
@@ -49,15 +53,21 @@ export async function runChecks(options: CheckOptions): Promise<Finding[]> {
   if (!config) return [...settings, ...(await runCheck("open files", openFiles))];
 
   const isTlsFaulty = faultyNames.has("GATEHOUSE_TLS_CERT") || faultyNames.has("GATEHOUSE_TLS_KEY");
-  const facts = config.upstreamUrl === undefined ? "simulator" : await callConfiguredGameApi(config);
-  const skewMs = facts !== "simulator" && facts.kind === "answered" ? facts.skewMs : undefined;
+  const areNotesKnown = !NOTES_SETTINGS.some((name) => faultyNames.has(name));
+  const facts =
+    config.upstreamUrl === undefined ? "simulator" : await callConfiguredGameApi(config, areNotesKnown);
+  const answer = facts !== "simulator" && facts.kind === "answered" ? facts : undefined;
   const isUpstreamFaulty = faultyNames.has("GATEHOUSE_UPSTREAM_URL");
   return [
     ...settings,
     ...(faultyNames.has("GATEHOUSE_DATA_DIR")
       ? [skip("data folder", "Not checked: GATEHOUSE_DATA_DIR is not usable.")]
-      : await checkDataFolder(config, testsKeys && !isUpstreamFaulty)),
-    ...(await runCheck("clock", () => judgeClock(Date.now(), skewMs))),
+      : await checkDataFolder(
+          config,
+          testsKeys && !isUpstreamFaulty && areNotesKnown,
+          answer?.status === 429,
+        )),
+    ...(await runCheck("clock", () => judgeClock(Date.now(), answer?.skewMs))),
     ...(await runCheck("TLS", () => {
       const paths = config.tls;
       return judgeTls(paths ? inspectTlsFiles(paths) : isTlsFaulty ? undefined : "none", Date.now());
@@ -72,7 +82,7 @@ export async function runChecks(options: CheckOptions): Promise<Finding[]> {
   ];
 }
 
-async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Finding[]> {
+async function checkDataFolder(config: Config, testsKeys: boolean, isLimited: boolean): Promise<Finding[]> {
   const path = resolve(config.dataDir);
   const databasePath = `${path}/gatehouse.db`;
   const secret = config.secret ?? findSecret(path, "secret.key");
@@ -90,9 +100,8 @@ async function checkDataFolder(config: Config, testsKeys: boolean): Promise<Find
     )),
     ...(await runCheck("server keys", async () => {
       const canRead = report.kind === "usable" && report.isSecretRight === true;
-      return judgeServerKeys(
-        await gatherKeyFacts(config, testsKeys, canRead ? databasePath : undefined, secret),
-      );
+      const readablePath = canRead ? databasePath : undefined;
+      return judgeServerKeys(await gatherKeyFacts(config, testsKeys, readablePath, secret, isLimited));
     })),
     ...(await runCheck("servers", () => {
       // A running instance tells its parked servers itself.
@@ -140,15 +149,20 @@ async function gatherKeyFacts(
   testsKeys: boolean,
   databasePath: string | undefined,
   secret: string | undefined,
+  isLimited: boolean,
 ): Promise<KeyFacts> {
   if (config.upstreamUrl === undefined) return { kind: "simulator" };
   if (databasePath === undefined || secret === undefined) return { kind: "no-store" };
   if (!testsKeys) return { kind: "not-tested" };
-  const { total, servers } = readServerKeys(databasePath, new Sealer(secret), {
-    limit: SERVERS_TESTED_MAX,
-    // A key of the simulator must never reach a real game API. Older databases do not mark the demo server.
-    isExcluded: (serverKey) => serverKey === DEMO_SERVER_KEY,
-  });
+  // Read again: the checks before may have taken long.
+  const { pauseMs, refusedKeys, globalKeyFailure } = await readCallNotes(config);
+  if (globalKeyFailure) return { kind: "global-key-refused" };
+  // A key of the simulator must never reach a real game API. Older databases do not mark the demo server.
+  const isOfDemo = (serverKey: string) => serverKey === DEMO_SERVER_KEY;
+  const servers = readServerKeys(databasePath, new Sealer(secret), isOfDemo);
+  const { known, untested } = applyRefusedKeys(servers, refusedKeys);
+  if (pauseMs > 0) return { kind: "paused", pauseMs, known };
+  if (isLimited) return { kind: "limited", known };
   const upstream = new UpstreamClient({
     baseUrl: config.upstreamUrl,
     globalKey: config.upstreamGlobalKey,
@@ -156,10 +170,17 @@ async function gatherKeyFacts(
     keepsUnknown: false,
     clock: Date.now,
   });
-  return { kind: "tested", total, results: await testServerKeys(upstream, servers, Bun.sleep) };
+  const results = await testServerKeys(upstream, untested, Bun.sleep);
+  return { kind: "tested", total: servers.length, results: [...known, ...results] };
 }
 
-function callConfiguredGameApi(config: Config) {
+async function callConfiguredGameApi(config: Config, areNotesKnown: boolean): Promise<GameApiFacts> {
+  // A store that cannot be read is reported by its own check.
+  const notes = areNotesKnown ? await readCallNotes(config).catch(() => undefined) : undefined;
+  if (!notes) return { kind: "not-called" };
+  const { pauseMs, globalKeyFailure } = notes;
+  if (globalKeyFailure) return { kind: "global-key-refused", failure: globalKeyFailure };
+  if (pauseMs > 0) return { kind: "paused", pauseMs };
   return callGameApi(config.upstreamUrl ?? "", config.upstreamTimeoutMs);
 }
 

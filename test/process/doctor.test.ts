@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { startFakeGameApi } from "../fake-game-api.ts";
-import { makeTestFolder, startGatehouse } from "../start-gatehouse.ts";
+import { BASE_INFO, type FakeAnswer, startFakeGameApi } from "../fake-game-api.ts";
+import { FakeClock, makeTestFolder, startGatehouse } from "../start-gatehouse.ts";
 import { makeSchema4 } from "../store/old-schema.ts";
 import { makeCertificate } from "./make-certificate.ts";
 import {
@@ -344,6 +344,108 @@ describe("server keys", () => {
     const shown = await runToEnd(["doctor", "--ask-keys"], { cwd: folder, env });
     expect(shown.stdout).toContain("Old ");
     for (const said of [asked.said, shown.stdout]) expect(said).not.toMatch(/Canary|\x1b/);
+  });
+});
+
+describe("what an instance has noted about the game API", () => {
+  const GOOD = "good-CanaryE";
+  const BAD = "bad-CanaryF";
+
+  /** A stopped instance whose two servers were read once, by the machine's clock, with these answers. */
+  async function makeNoted(answer: FakeAnswer, env: Readonly<Record<string, string>> = {}) {
+    const folder = makeFolder();
+    const api = startFakeGameApi(answer);
+    undoLater(() => api.stop());
+    const settings = { ...env, GATEHOUSE_UPSTREAM_URL: api.url };
+    const clock = new FakeClock();
+    clock.now = Date.now();
+    const gatehouse = await startGatehouse({ folder, env: settings, clock });
+    const bad = await gatehouse.addServer({ name: "Bad Town", serverKey: BAD });
+    const good = await gatehouse.addServer({ name: "Good Town", serverKey: GOOD });
+    for (const server of [bad, good]) {
+      await gatehouse.get("/v2/game/server", (await gatehouse.addKey(server)).token);
+    }
+    await gatehouse.stop();
+    const asking = { ...settings, GATEHOUSE_DATA_DIR: folder };
+    const diagnoseNoted = async (overrides: Readonly<Record<string, string>> = {}) => {
+      api.calls.length = 0;
+      const diagnosis = await diagnose(folder, { ...asking, ...overrides }, ["--ask-keys"]);
+      return { ...diagnosis, keys: api.calls.map(({ headers }) => headers.get("server-key")) };
+    };
+    return { folder, api, bad, settings, diagnose: diagnoseNoted };
+  }
+
+  const refuse = (code: number) => Response.json({ code, message: "No." }, { status: 403 });
+  const limit = () => Response.json({ code: 4001, message: "Slow.", retry_after: 600 }, { status: 429 });
+  const refuseBad: FakeAnswer = ({ headers }) =>
+    headers.get("server-key") === BAD ? refuse(2002) : Response.json(BASE_INFO);
+
+  test("a refused key is reported and not asked again, until it is replaced", async () => {
+    const noted = await makeNoted(refuseBad);
+    const before = captureState(noted.folder);
+    const { exitCode, of, keys, said } = await noted.diagnose();
+    expect(exitCode).toBe(1);
+    expect(of("server keys")).toMatchObject([
+      { result: "failure", finding: expect.stringContaining(`${noted.bad.serverId}), so it was not tested`) },
+      { result: "ok", finding: expect.stringContaining("1 of 2") },
+    ]);
+    expect(keys).toEqual([null, GOOD]);
+    expect(said).not.toContain("Canary");
+    expect(captureState(noted.folder)).toEqual(before);
+
+    const gatehouse = await startGatehouse({ folder: noted.folder, env: noted.settings });
+    const path = `/admin/servers/${noted.bad.serverId}`;
+    expect((await gatehouse.admin("PATCH", path, { server_key: "new-CanaryG" })).status).toBe(200);
+    await gatehouse.stop();
+    expect((await noted.diagnose()).keys).toEqual([null, "new-CanaryG", GOOD]);
+  });
+
+  test("during a pause nothing is called, and the time left is told; a lifted pause and another game API are called", async () => {
+    const noted = await makeNoted(limit);
+    noted.api.answer = () => Response.json(BASE_INFO);
+    const { exitCode, of, keys } = await noted.diagnose();
+    expect(exitCode).toBe(0);
+    const words = expect.stringMatching(/paused after a 429, for (10m|9m \d+s) more\.$/);
+    expect(of("game API")).toMatchObject([{ result: "skipped", finding: words }]);
+    expect(of("server keys")).toMatchObject([{ result: "skipped", finding: words }]);
+    expect(keys).toEqual([]);
+    expect((await noted.diagnose({ GATEHOUSE_UPSTREAM_URL: `${noted.api.url}/moved` })).keys).toHaveLength(3);
+
+    const db = new Database(join(noted.folder, "gatehouse.db"));
+    db.query("INSERT INTO settings VALUES ('upstream-lifted-at', ?)").run(String(Date.now()));
+    db.close();
+    expect((await noted.diagnose()).keys).toHaveLength(3);
+  });
+
+  test("a refused application key is reported and nothing is called; without that key it does not count", async () => {
+    const noted = await makeNoted(() => refuse(2003), { GATEHOUSE_UPSTREAM_GLOBAL_KEY: "CanaryH" });
+    const { exitCode, of, keys, said } = await noted.diagnose();
+    expect(exitCode).toBe(1);
+    expect(of("game API")).toMatchObject([
+      { result: "failure", remedy: expect.stringContaining("GATEHOUSE_UPSTREAM_GLOBAL_KEY") },
+    ]);
+    expect(of("server keys")).toMatchObject([{ result: "skipped" }]);
+    expect(keys).toEqual([]);
+    expect(said).not.toContain("Canary");
+    noted.api.answer = () => Response.json(BASE_INFO);
+    expect((await noted.diagnose({ GATEHOUSE_UPSTREAM_GLOBAL_KEY: "" })).keys).toHaveLength(3);
+  });
+
+  test("a limit that the first call meets ends the test of the keys before it begins", async () => {
+    const noted = await makeNoted(() => Response.json(BASE_INFO));
+    noted.api.answer = limit;
+    const { of, keys } = await noted.diagnose();
+    expect(keys).toEqual([null]);
+    expect(of("game API")).toMatchObject([{ result: "warning" }]);
+    expect(of("server keys")).toMatchObject([{ result: "skipped" }]);
+  });
+
+  test("with a store that cannot be read, nothing is called", async () => {
+    const noted = await makeNoted(() => Response.json(BASE_INFO));
+    writeFileSync(join(noted.folder, "gatehouse.db"), "Dear diary,\n");
+    const { of, keys } = await noted.diagnose();
+    expect(keys).toEqual([]);
+    expect(of("game API")).toMatchObject([{ result: "skipped", finding: expect.stringContaining("store") }]);
   });
 });
 

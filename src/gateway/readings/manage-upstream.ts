@@ -1,9 +1,9 @@
 // The operator's view of the game API, and the way to end a pause early.
 import type { Actor } from "../../core/ports/audit.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
+import { LIFTED_AT } from "../../core/upstream-notes.ts";
 import type { UpstreamResource } from "../../core/wire/upstream.ts";
 import type { Relay } from "./relay.ts";
-import { LIFTED_AT } from "./upstream-notes.ts";
 
 /** The target of audit entries: there is one game API. */
 const TARGET = "upstream";

@@ -105,10 +105,8 @@ export class RedisRelayShare implements RelayShare {
     return promise;
   }
 
-  async findGlobalKeyFailure(identity: string): Promise<UpstreamFailure | null> {
-    const name = NAMES.refusedGlobalKeys;
-    const text = await this.#link.send(name, "HGET", name, identity);
-    return typeof text === "string" ? (JSON.parse(text) as UpstreamFailure) : null;
+  findGlobalKeyFailure(identity: string): Promise<UpstreamFailure | null> {
+    return findGlobalKeyFailure(this.#link, identity);
   }
 
   async saveGlobalKeyFailure(identity: string, failure: UpstreamFailure | null): Promise<void> {
@@ -178,7 +176,16 @@ export class RedisRelayShare implements RelayShare {
   }
 }
 
-function parseBudget(text: string): Budget {
+export async function findGlobalKeyFailure(
+  link: RedisLink,
+  identity: string,
+): Promise<UpstreamFailure | null> {
+  const name = NAMES.refusedGlobalKeys;
+  const text = await link.send(name, "HGET", name, identity);
+  return typeof text === "string" ? (JSON.parse(text) as UpstreamFailure) : null;
+}
+
+export function parseBudget(text: string): Budget {
   const { isTold, ownPauseMs, ...rest } = JSON.parse(text) as StoredBudget;
   // Older versions do not write every field.
   return { ...UNKNOWN_BUDGET, ...rest, hasAnswer: isTold, backoffMs: ownPauseMs };

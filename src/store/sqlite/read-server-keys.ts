@@ -6,32 +6,24 @@ import type { Sealer } from "../sealer.ts";
 export type ServerWithKey = { readonly serverId: string; readonly name: string; readonly serverKey: string };
 export type ServerMark = { readonly name: string; readonly isSimulated: boolean };
 
-export type ReadKeysOptions = {
-  readonly limit: number;
-  /** Leaves out servers by their key. */
-  readonly isExcluded: (serverKey: string) => boolean;
-};
-
-/** Without the servers of the simulator. Oldest first. Throws when the sealer has another secret than the database. */
+/**
+ * Without the servers of the simulator, and those whose key is excluded. Oldest first. Throws when the sealer has another
+ * secret than the database.
+ */
 export function readServerKeys(
   path: string,
   sealer: Sealer,
-  { limit, isExcluded }: ReadKeysOptions,
-): { total: number; servers: ServerWithKey[] } {
+  isExcluded: (serverKey: string) => boolean,
+): ServerWithKey[] {
   return withReadOnlyDatabase(path, (db) => {
     const isReal = hasMarks(db) ? "simulated = 0" : "1";
     const query = `SELECT server_id, name, server_key FROM servers WHERE ${isReal} ORDER BY seq`;
-    const servers: ServerWithKey[] = [];
-    let total = 0;
-    for (const row of db
-      .query<{ server_id: string; name: string; server_key: Uint8Array }, []>(query)
-      .all()) {
-      const serverKey = sealer.open(row.server_key, row.server_id);
-      if (isExcluded(serverKey)) continue;
-      total++;
-      if (total <= limit) servers.push({ serverId: row.server_id, name: row.name, serverKey });
-    }
-    return { total, servers };
+    const rows = db.query<{ server_id: string; name: string; server_key: Uint8Array }, []>(query).all();
+    return rows
+      .map(({ server_id, name, server_key }) => {
+        return { serverId: server_id, name, serverKey: sealer.open(server_key, server_id) };
+      })
+      .filter(({ serverKey }) => !isExcluded(serverKey));
   });
 }
 
