@@ -144,6 +144,8 @@ export function buildEmergency({ town, quirks }: Source, call: EmergencyCall): F
   const { x, z } = pointOf(call.place);
   const isCallerUnknown = quirks.affects("emergencyCallerNull", 5, town.seed, call.number);
   const isUndescribed = quirks.affects("emergencyDescriptionNull", 5, town.seed, call.number);
+  const isPlaceUnknown = quirks.affects("emergencyPlaceNull", 5, town.seed, call.number);
+  const place = `${call.place.street.name} near ${nearestCrossing(call.place).name}`;
   return {
     Team: call.team,
     Caller: isCallerUnknown ? null : call.callerId,
@@ -152,7 +154,7 @@ export function buildEmergency({ town, quirks }: Source, call: EmergencyCall): F
     StartedAt: call.at,
     CallNumber: quirks.isOn("repeatedCallNumbers") ? call.numberInTeam : call.number,
     Description: isUndescribed ? null : call.description,
-    PositionDescriptor: `${call.place.street.name} near ${nearestCrossing(call.place).name}`,
+    PositionDescriptor: isPlaceUnknown ? null : place,
   };
 }
 

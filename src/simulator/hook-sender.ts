@@ -1,5 +1,7 @@
-// Signs events and sends them as the game does: a probe first, then each body once. What is refused or lost is not sent again.
+// Signs events and sends them as the game does: a probe first, then each body once and in order, except where a quirk
+// applies. What is refused or lost is not sent again.
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import type { Quirks } from "./quirks.ts";
 import type { HookEvent } from "./town.ts";
 
 /** Events in one body. */
@@ -8,6 +10,9 @@ const BODY_EVENTS_MAX = 20;
 export const WAITING_BODIES_MAX = 500;
 const POST_TIMEOUT_MS = 10_000;
 const PROBE_RETRY_MS = 2_000;
+/** One body in so many is sent twice, and one in so many waits for the next. */
+const REPEATED_ONE_IN = 8;
+const LATE_ONE_IN = 6;
 
 /** Sends a body and resolves with the status of the answer. */
 export type HookPost = (headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
@@ -45,20 +50,28 @@ export class HookKeys {
   }
 }
 
+export type HookSenderParts = {
+  readonly post: HookPost;
+  readonly keys: HookKeys;
+  readonly quirks: Quirks;
+  readonly seed: number;
+  readonly clock: () => number;
+};
+
 export class HookSender {
-  readonly #post: HookPost;
-  readonly #keys: HookKeys;
-  readonly #clock: () => number;
+  readonly #parts: HookSenderParts;
   readonly #bodies: string[] = [];
+  /** Waits until the next body was sent. */
+  #late: string | undefined;
+  /** How many bodies were taken from the queue. */
+  #taken = 0;
   #isProbed = false;
   #isSending = false;
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
 
-  constructor(post: HookPost, keys: HookKeys, clock: () => number) {
-    this.#post = post;
-    this.#keys = keys;
-    this.#clock = clock;
+  constructor(parts: HookSenderParts) {
+    this.#parts = parts;
     void this.#probe();
   }
 
@@ -78,7 +91,7 @@ export class HookSender {
   }
 
   async #probe(): Promise<void> {
-    const timestamp = Math.floor(this.#clock() / 1000);
+    const timestamp = Math.floor(this.#parts.clock() / 1000);
     const probe = { event: "WebhookProbe", timestamp, origin: "global", data: {} };
     this.#isProbed = await this.#sendOne(JSON.stringify({ server: "global", events: [probe] }));
     if (this.#isProbed || this.#isStopped) return;
@@ -94,14 +107,32 @@ export class HookSender {
       body !== undefined && !this.#isStopped;
       body = this.#bodies.shift()
     ) {
-      await this.#sendOne(body);
+      await this.#sendInTurn(body);
     }
     this.#isSending = false;
   }
 
-  async #sendOne(body: string): Promise<boolean> {
+  /** Sends this body and the late one after it, or keeps this one as the late one. */
+  async #sendInTurn(body: string): Promise<void> {
+    const { quirks, seed } = this.#parts;
+    this.#taken++;
+    const late = this.#late;
+    if (late === undefined && quirks.affects("webhookUnordered", LATE_ONE_IN, seed, this.#taken)) {
+      this.#late = body;
+      return;
+    }
+    this.#late = undefined;
+    await this.#sendOne(body, quirks.affects("webhookRepeated", REPEATED_ONE_IN, seed, this.#taken));
+    if (late !== undefined) await this.#sendOne(late);
+  }
+
+  /** Whether the answer was 2xx. */
+  async #sendOne(body: string, isRepeated = false): Promise<boolean> {
+    const { post, keys, clock } = this.#parts;
+    const headers = keys.sign(body, clock());
     try {
-      const status = await this.#post(this.#keys.sign(body, this.#clock()), body);
+      if (isRepeated) await post(headers, body);
+      const status = await post(headers, body);
       return status >= 200 && status < 300;
     } catch {
       return false;

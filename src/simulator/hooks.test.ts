@@ -4,7 +4,7 @@ import { createPublicKey, verify } from "node:crypto";
 import { advanceTown } from "./advance-town.ts";
 import { buildServerInfo } from "./build-server-info.ts";
 import { HookKeys, HookSender } from "./hook-sender.ts";
-import { chooseQuirks } from "./quirks.ts";
+import { chooseQuirks, type Quirks } from "./quirks.ts";
 import type { HookEvent } from "./town.ts";
 import { HOOK_EVENTS_MAX } from "./town-hooks.ts";
 import { TownRegistry } from "./town-registry.ts";
@@ -78,8 +78,8 @@ test("nothing but the probe is sent before it is answered, and every body is sig
   const sent: string[] = [];
   const answers: ((status: number) => void)[] = [];
   const arrived: (() => void)[] = [];
-  const sender = new HookSender(
-    (headers, body) => {
+  const sender = new HookSender({
+    post: (headers, body) => {
       const signed = Buffer.from((headers["X-Signature-Timestamp"] ?? "") + body);
       const signature = Buffer.from(headers["X-Signature-Ed25519"] ?? "", "hex");
       expect(verify(null, signed, key, signature)).toBe(true);
@@ -88,8 +88,10 @@ test("nothing but the probe is sent before it is answered, and every body is sig
       return new Promise((answer) => answers.push(answer));
     },
     keys,
-    () => T0,
-  );
+    quirks: chooseQuirks(false),
+    seed: 1,
+    clock: () => T0,
+  });
   const event = (n: number) => ({ event: "CustomCommand", timestamp: n, origin: "1", data: {} });
   sender.send("Town", [event(0)]);
   expect(sent).toEqual([
@@ -109,4 +111,63 @@ test("nothing but the probe is sent before it is answered, and every body is sig
   const bodies = sent.slice(1).map((body) => (JSON.parse(body) as { events: unknown[] }).events.length);
   expect(bodies).toEqual([20, 1]);
   sender.stop();
+});
+
+/** The numbers of the events in 60 bodies with one event each, in the order in which they are sent. */
+async function sendNumbered(quirks: Quirks, seed = 1) {
+  const posts: { headers: Readonly<Record<string, string>>; body: string }[] = [];
+  const sender = new HookSender({
+    post: async (headers, body) => {
+      posts.push({ headers, body });
+      return 204;
+    },
+    keys: new HookKeys(),
+    quirks,
+    seed,
+    clock: () => T0 + posts.length * 1000,
+  });
+  for (let turn = 0; turn < 61; turn++) {
+    if (turn > 0) sender.send("Town", [{ event: "CustomCommand", timestamp: turn, origin: "1", data: {} }]);
+    await new Promise((settled) => setImmediate(settled));
+  }
+  sender.stop();
+  const sent = posts.slice(1);
+  const numbers = sent.map(({ body }) => {
+    return (JSON.parse(body) as { events: HookEvent[] }).events[0]?.timestamp ?? 0;
+  });
+  return { sent, numbers };
+}
+
+const NUMBERS = Array.from({ length: 60 }, (_, index) => index + 1);
+const bySize = (a: number, b: number) => a - b;
+
+test("without quirks every body is sent once and in order", async () => {
+  expect((await sendNumbered(chooseQuirks(false))).numbers).toEqual(NUMBERS);
+});
+
+test("webhookRepeated sends some bodies again, with the same headers", async () => {
+  const { sent, numbers } = await sendNumbered(chooseQuirks({ webhookUnordered: false }));
+  const repeated = sent.filter(({ body }, place) => body === sent[place - 1]?.body);
+  expect(repeated.length).toBeWithin(1, 30);
+  expect([...new Set(numbers)]).toEqual(NUMBERS);
+  for (const { body, headers } of repeated) {
+    expect(new Set(sent.filter((each) => each.body === body).map((each) => each.headers))).toEqual(
+      new Set([headers]),
+    );
+  }
+});
+
+test("webhookUnordered swaps some bodies with the next, and loses none but one that still waits", async () => {
+  const { numbers } = await sendNumbered(chooseQuirks({ webhookRepeated: false }));
+  const swapped = numbers.filter((number, place) => number < (numbers[place - 1] ?? 0));
+  expect(swapped.length).toBeWithin(1, 30);
+  const isSwapped = (number: number) => numbers[numbers.indexOf(number) - 1] === number + 1;
+  expect(swapped.every(isSwapped)).toBe(true);
+  expect(numbers.toSorted(bySize)).toEqual(NUMBERS.filter((number) => number < 60 || numbers.includes(60)));
+});
+
+test("which bodies a quirk affects follows from the seed", async () => {
+  const send = async (seed: number) => (await sendNumbered(chooseQuirks(true), seed)).numbers;
+  expect(await send(7)).toEqual(await send(7));
+  expect(await send(7)).not.toEqual(await send(8));
 });

@@ -41,7 +41,7 @@ const hasGap = (list: Fields[], field: string) => list.some((fields) => isGap(fi
 const hasEmptyList = (value: unknown) =>
   Array.isArray(value) || Object.values(value as Fields).some(Array.isArray);
 
-/** How to see the effect of a quirk in a ServerInfo. The others are tested in protocol.test.ts. */
+/** How to see the effect of a quirk in a ServerInfo. The others are tested in hooks.test.ts and protocol.test.ts. */
 const SIGNS: Partial<Record<QuirkName, (info: Info) => boolean>> = {
   emptyMapsAsLists: ({ Staff }) => hasEmptyList(Staff),
   killerMissing: ({ KillLogs }) => hasGap(KillLogs, "Killer"),
@@ -57,6 +57,8 @@ const SIGNS: Partial<Record<QuirkName, (info: Info) => boolean>> = {
   emergencyCallerNull: ({ EmergencyCalls }) => EmergencyCalls.some(({ Caller }) => Caller === null),
   emergencyDescriptionNull: ({ EmergencyCalls }) =>
     EmergencyCalls.some(({ Description }) => Description === null),
+  emergencyPlaceNull: ({ EmergencyCalls }) =>
+    EmergencyCalls.some(({ PositionDescriptor }) => PositionDescriptor === null),
   repeatedCallNumbers: ({ EmergencyCalls }) =>
     new Set(EmergencyCalls.map(({ CallNumber }) => CallNumber)).size < EmergencyCalls.length,
   phoneOrIdVerification: ({ AccVerifiedReq }) => AccVerifiedReq === "Phone/ID",
@@ -89,6 +91,8 @@ test("only these quirks have no effect on a ServerInfo", () => {
   const elsewhere = QUIRK_NAMES.filter((name) => !(name in SIGNS));
   expect(elsewhere).toEqual([
     "webhookTeamAll",
+    "webhookRepeated",
+    "webhookUnordered",
     "duplicateParametersRefused",
     "errorInsteadOfMessage",
     "commandIdInAnswer",

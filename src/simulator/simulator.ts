@@ -80,7 +80,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const towns = new TownRegistry({ seed, playersWanted: players, maxPlayers, speed, logWindow });
   const quirks = chooseQuirks(options.quirks);
   const protocol = new Protocol({ seed, towns, quirks, readLimit, commandIntervalMs, clock });
-  const simulator = new RunningSimulator(protocol, towns, quirks, clock);
+  const simulator = new RunningSimulator(protocol, towns, quirks, seed, clock);
   await simulator.listen(host, port);
   if (options.webhook !== undefined) simulator.sendHooks(postTo(options.webhook));
   return simulator;
@@ -92,6 +92,7 @@ class RunningSimulator implements Simulator {
   readonly #protocol: Protocol;
   readonly #towns: TownRegistry;
   readonly #quirks: Quirks;
+  readonly #seed: number;
   readonly #clock: () => number;
   readonly #keys = new HookKeys();
   readonly #control: ControlApi;
@@ -102,10 +103,11 @@ class RunningSimulator implements Simulator {
   #hookTimer: ReturnType<typeof setInterval> | undefined;
   #sender: HookSender | undefined;
 
-  constructor(protocol: Protocol, towns: TownRegistry, quirks: Quirks, clock: () => number) {
+  constructor(protocol: Protocol, towns: TownRegistry, quirks: Quirks, seed: number, clock: () => number) {
     this.#protocol = protocol;
     this.#towns = towns;
     this.#quirks = quirks;
+    this.#seed = seed;
     this.#clock = clock;
     const state = { faults: new FaultList(), calls: this.#calls, clock };
     const control = new ControlApi({
@@ -132,7 +134,13 @@ class RunningSimulator implements Simulator {
 
   sendHooks(post: HookPost): void {
     this.#stopHooks();
-    const sender = new HookSender(post, this.#keys, this.#clock);
+    const sender = new HookSender({
+      post,
+      keys: this.#keys,
+      quirks: this.#quirks,
+      seed: this.#seed,
+      clock: this.#clock,
+    });
     this.#sender = sender;
     this.#towns.collectHooks(this.#quirks);
     this.#hookTimer = setInterval(() => {

@@ -423,6 +423,43 @@ describe("the simulator", () => {
     expect(await readEvents(gatehouse, token, "custom.unknown")).toEqual([]);
   });
 
+  test("repeats webhooks and sends them out of order, and each command and call is recorded once", async () => {
+    // With this seed the second body is late and the third comes twice.
+    const simulator = await startSimulator({ readLimit: 0, speed: 200, seed: 72 });
+    undo.push(() => simulator.stop());
+    const gatehouse = await startGatehouse({
+      archive: new MemoryArchive(),
+      env: { GATEHOUSE_UPSTREAM_URL: simulator.url, GATEHOUSE_GAME_PUBLIC_KEY: simulator.publicKey },
+    });
+    undo.push(() => gatehouse.stop());
+    gatehouse.clock.now = Date.now();
+    const { token } = await gatehouse.addKey(await gatehouse.addServer());
+    const sent: { body: string; status: number }[] = [];
+    simulator.sendHooks(async (headers, body) => {
+      if (sent.length === 5) return 204;
+      gatehouse.clock.now = Date.now();
+      const { status } = await fetch(gatehouse.url + HOOKS, { method: "POST", headers, body });
+      sent.push({ body, status });
+      return status;
+    });
+    expect((await gatehouse.get("/v2/game/server", token)).status).toBe(200);
+    await until("no late body came", async () => sent.length === 5);
+    expect(sent.map(({ status }) => status)).toEqual([204, 204, 204, 204, 204]);
+    expect((await scrape(gatehouse)).get('gatehouse_game_webhooks_total{outcome="repeated"}')).toBe(1);
+    const told = [...new Set(sent.map(({ body }) => body))].flatMap((body) => {
+      return (JSON.parse(body) as { events: { event: string; timestamp: number }[] }).events;
+    });
+    const times = told.map(({ timestamp }) => timestamp);
+    expect(times).not.toEqual(times.toSorted());
+    const commands = told.filter(({ event }) => event === "CustomCommand");
+    expect(await readEvents(gatehouse, token, "custom.command")).toHaveLength(commands.length);
+    const calls = (await readEvents(gatehouse, token, "call.opened,call.closed")).map(({ type, data }) => {
+      return `${type} ${data.Team} ${data.CallNumber} ${data.StartedAt}`;
+    });
+    expect(calls.length).toBeGreaterThan(0);
+    expect(new Set(calls).size).toBe(calls.length);
+  });
+
   test("of the demo tells the demo's own Gatehouse", async () => {
     // The simulator has the machine's clock.
     const clock = new FakeClock();
