@@ -2,7 +2,7 @@
 // with a refused key can get the address banned.
 import { resolve } from "node:path";
 import type { Config } from "../config.ts";
-import { type Budget, createBudget, isPaused } from "../core/budget.ts";
+import { type Budget, createBudget, followClock } from "../core/budget.ts";
 import { formatSeconds } from "../core/format-seconds.ts";
 import type { UpstreamFailure } from "../core/ports/upstream.ts";
 import { identifyUpstream, type SavedNotes } from "../core/upstream-notes.ts";
@@ -44,7 +44,7 @@ async function readFromRedis(address: RedisAddress, identity: string): Promise<C
 }
 
 function msPaused(budget: Budget, now: number): number {
-  return isPaused(budget, now) ? budget.pausedUntil - now : 0;
+  return Math.max(0, followClock(budget, now).pausedUntil - now);
 }
 
 /** The second half of a sentence. */
