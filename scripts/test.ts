@@ -34,7 +34,7 @@ const BROWSER_PARTS = 6;
 /** Folders whose tests start processes and wait for them. */
 const PROCESSES = ["test/process", "test/instances", "test/faults", "test/runs", "test/docs"];
 /** How many parts run at a time: more than cores, because their tests often wait. */
-const PARALLEL_MAX = 3;
+const PARALLEL_MAX = 4;
 /** The tests below test/ that take only a moment. */
 const QUICK_CONTRACTS = [
   "test/guard",
