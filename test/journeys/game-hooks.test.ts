@@ -398,8 +398,8 @@ describe("together with readings", () => {
 });
 
 describe("the simulator", () => {
-  test("sends a probe, custom commands and calls, which reach the ledger", async () => {
-    const simulator = await startSimulator({ readLimit: 0, speed: 200 });
+  async function startWithSimulator(options: { readonly seed?: number } = {}) {
+    const simulator = await startSimulator({ readLimit: 0, speed: 200, ...options });
     undo.push(() => simulator.stop());
     const gatehouse = await startGatehouse({
       archive: new MemoryArchive(),
@@ -408,6 +408,11 @@ describe("the simulator", () => {
     undo.push(() => gatehouse.stop());
     gatehouse.clock.now = Date.now();
     const { token } = await gatehouse.addKey(await gatehouse.addServer());
+    return { simulator, gatehouse, token };
+  }
+
+  test("sends a probe, custom commands and calls, which reach the ledger", async () => {
+    const { simulator, gatehouse, token } = await startWithSimulator();
     simulator.sendHooks(async (headers, body) => {
       gatehouse.clock.now = Date.now();
       return (await fetch(gatehouse.url + HOOKS, { method: "POST", headers, body })).status;
@@ -425,15 +430,7 @@ describe("the simulator", () => {
 
   test("repeats webhooks and sends them out of order, and each command and call is recorded once", async () => {
     // With this seed the second body is late and the third comes twice.
-    const simulator = await startSimulator({ readLimit: 0, speed: 200, seed: 72 });
-    undo.push(() => simulator.stop());
-    const gatehouse = await startGatehouse({
-      archive: new MemoryArchive(),
-      env: { GATEHOUSE_UPSTREAM_URL: simulator.url, GATEHOUSE_GAME_PUBLIC_KEY: simulator.publicKey },
-    });
-    undo.push(() => gatehouse.stop());
-    gatehouse.clock.now = Date.now();
-    const { token } = await gatehouse.addKey(await gatehouse.addServer());
+    const { simulator, gatehouse, token } = await startWithSimulator({ seed: 72 });
     const sent: { body: string; status: number }[] = [];
     simulator.sendHooks(async (headers, body) => {
       if (sent.length === 5) return 204;

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { HOUR_MS } from "../../src/core/durations.ts";
 import { openSocket } from "../faults/raw-socket.ts";
-import { judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
+import { findWarmUpMs, judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
 
 /** A sample every five seconds, of the warm-up too, whose shares are negative. */
 function sampleHour(residentMb: (share: number) => number, descriptors = (_share: number) => 100) {
@@ -11,6 +11,12 @@ function sampleHour(residentMb: (share: number) => number, descriptors = (_share
     return { atMs: share * HOUR_MS, residentMb: residentMb(share), descriptors: descriptors(share) };
   });
 }
+
+test("the warm-up before an hour has 20 minutes, before a short run a third of its time", () => {
+  expect(findWarmUpMs(HOUR_MS)).toBe(20 * 60_000);
+  expect(findWarmUpMs(48 * HOUR_MS)).toBe(20 * 60_000);
+  expect(findWarmUpMs(90_000)).toBe(30_000);
+});
 
 test("memory that settles after the warm-up is no problem", () => {
   const samples = sampleHour((share) => (share < 0 ? 195 + share * 200 : 195 + (share > 0.9 ? 5 : 0)));
