@@ -30,6 +30,7 @@ export class BudgetKeeper {
     this.#budget = createBudget(notes?.pause);
   }
 
+  /** As it is by the clock, which may have been set back. */
   get budget(): Budget {
     this.#budget = followClock(this.#budget, this.#clock());
     return this.#budget;

@@ -77,7 +77,8 @@ export class Deliverer {
   #discordPausedUntil = 0;
   #archiveNotBefore = 0;
   #archiveBackoffMs = ARCHIVE_BACKOFF_MS;
-  #clockReadAt = 0;
+  /** What the clock said when it was last read. */
+  #lastNow = 0;
 
   constructor(parts: DelivererParts) {
     this.#parts = parts;
@@ -222,8 +223,8 @@ export class Deliverer {
   /** When the clock was set back, everything that is planned comes as much earlier. */
   #readClock(): number {
     const now = this.#parts.clock();
-    const backMs = this.#clockReadAt - now;
-    this.#clockReadAt = now;
+    const backMs = this.#lastNow - now;
+    this.#lastNow = now;
     if (backMs <= 0) return now;
     this.#refreshAt -= backMs;
     this.#archiveNotBefore -= backMs;
