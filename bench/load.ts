@@ -1,5 +1,6 @@
 // Sends requests as fast as they are answered, on a fixed number of connections: with wrk, or with autocannon without it.
 import { join } from "node:path";
+import { USES_WRK } from "./machine.ts";
 import { readCpuMicros } from "./process-usage.ts";
 import { runProgram } from "./processes.ts";
 
@@ -28,12 +29,9 @@ export type LoadResult = {
 /** With the CPU time of the server for each request, which varies less on a busy machine. */
 export type Measured = LoadResult & { readonly cpuMicros: number };
 
-/** BENCH_LOAD=autocannon uses autocannon even where wrk is installed. */
-export const HAS_WRK = Bun.which("wrk") !== null && process.env.BENCH_LOAD !== "autocannon";
-
 /** Throws when a connection broke: the numbers of a contender with broken connections mean nothing. */
 export async function putLoad(load: Load, core: number | undefined): Promise<LoadResult> {
-  const output = await runProgram(HAS_WRK ? wrk(load) : autocannon(load), core);
+  const output = await runProgram(USES_WRK ? wrk(load) : autocannon(load), core);
   const line = /^RESULT (.*)$/m.exec(output)?.[1];
   if (line === undefined) throw new Error(`the load printed no result for ${load.url}: ${output}`);
   const { broken, seconds, ...result } = JSON.parse(line);

@@ -1,7 +1,9 @@
-// Describes the machine, and assigns its cores to the server, the load and Redis.
+// Describes the machine, chooses the program that makes the load, and assigns its cores to the server, the load and Redis.
 import { readFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
-import { HAS_WRK } from "./load.ts";
+
+/** BENCH_LOAD=autocannon uses autocannon even where wrk is installed. */
+export const USES_WRK = Bun.which("wrk") !== null && process.env.BENCH_LOAD !== "autocannon";
 
 export type Cores = {
   /** Undefined where processes cannot be pinned, or there is only one core. */
@@ -43,7 +45,7 @@ export function describeMachine(cores: Cores): [what: string, value: string][] {
     ["Node", run("node", "--version") || "not installed"],
     ["Redis", /v=(\S+)/.exec(run("redis-server", "--version"))?.[1] ?? "not installed"],
     ["nginx", /nginx\/(\S+)/.exec(run("nginx", "-v"))?.[1] ?? "not installed"],
-    ["load", HAS_WRK ? `wrk ${/^wrk (\S+)/.exec(run("wrk", "-v"))?.[1] ?? ""}` : "autocannon"],
+    ["load", USES_WRK ? `wrk ${/^wrk (\S+)/.exec(run("wrk", "-v"))?.[1] ?? ""}` : "autocannon"],
   ];
 }
 
