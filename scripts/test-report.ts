@@ -7,6 +7,8 @@ export type Skip = { readonly title: string; readonly reason: string };
 export type Failure = {
   /** The path of its test file; empty when the runner did not print one. */
   readonly file: string;
+  /** As it is printed, with the names of its groups: "group > test"; empty for an error outside of a test. */
+  readonly title: string;
   /** The file, the lines above the verdict that belong to it, and the verdict with the title. */
   readonly text: string;
 };
@@ -14,6 +16,11 @@ export type Failure = {
 const PRINTED_SKIP = /^skipped: ("(?:[^"\\]|\\.)*"): (.+)$/gm;
 /** A test case in JUnit's XML that has child elements: it was skipped or failed. */
 const TESTCASE = /<testcase ([^>]*[^/>])>(.*?)<\/testcase>/gs;
+/** A test file in JUnit's XML; groups inside of it are indented further. */
+const FILE_SUITE = /^ {2}<testsuite ([^>]*)>/gm;
+/** How long a test took is printed only when that is measurable. */
+const FAILED = /^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/;
+const CRASHED = /^✗ (\S+\.test\.tsx?) \(worker crashed/;
 const VERDICT = /^\((?:pass|skip|todo|fail)\)/;
 /** The heading of an error outside of a test. A RULE is above the heading and below the error. */
 const UNHANDLED = "# Unhandled error between tests";
@@ -59,6 +66,15 @@ export function findUnexplainedSkips(
   return unexplained;
 }
 
+/** The test files that took longest, one line each. */
+export function listSlowestFiles(junit: string, count: number): string[] {
+  const files = Array.from(junit.matchAll(FILE_SUITE), ([, attributes = ""]) => {
+    return { file: readAttribute(attributes, "file"), seconds: Number(readAttribute(attributes, "time")) };
+  });
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, count);
+  return slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`);
+}
+
 /** Finds the failures in the output. */
 export function findFailures(output: string): Failure[] {
   const failures: Failure[] = [];
@@ -68,8 +84,10 @@ export function findFailures(output: string): Failure[] {
     // After a long run the runner lists the failures again, without their causes.
     if (RECAP.test(line)) break;
     const isUnhandled = line === RULE && cause.at(-1) !== UNHANDLED && cause.includes(UNHANDLED);
-    if (isUnhandled || line.startsWith("(fail)")) {
-      failures.push({ file, text: [`${file}:`, ...cause.slice(-CAUSE_LINES), line].join("\n") });
+    const title = FAILED.exec(line)?.[1];
+    if (isUnhandled || title !== undefined || CRASHED.test(line)) {
+      const text = [`${file}:`, ...cause.slice(-CAUSE_LINES), line].join("\n");
+      failures.push({ file, title: title ?? "", text });
     }
     const begun = FILE.exec(line)?.[1];
     if (begun !== undefined) file = begun;

@@ -1,6 +1,6 @@
 // Starts real Redis (or Valkey) processes for tests, each with its own port and folder, and with every write on disk before its
 // reply. `stopRedisServers`, or the end of the test process, stops them all.
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,8 +12,6 @@ const CLUSTER_DEADLINE_MS = 20_000;
 const POLL_EVERY_MS = 10;
 const PORT_TRIES = 5;
 const SLOTS = 16_384;
-const MEMORY_FOLDER = "/dev/shm";
-const MEMORY_BYTES_MIN = 1024 ** 3;
 
 export type RedisServer = {
   readonly port: number;
@@ -62,21 +60,11 @@ export async function stopRedisServers(): Promise<void> {
   folders.clear();
 }
 
-/** In memory if there is room: other tests keep a disk so busy that a write takes longer than a caller waits for Redis. */
-function findFastFolder(): string {
-  try {
-    const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
-    return bavail * bsize > MEMORY_BYTES_MIN ? MEMORY_FOLDER : tmpdir();
-  } catch {
-    return tmpdir();
-  }
-}
-
 /** `settings` are added to the command line: "--maxmemory", "10mb". */
 export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
   const program = Bun.which("redis-server") ?? Bun.which("valkey-server");
   if (!program) throw new Error("the tests need redis-server or valkey-server; scripts/test.sh installs it");
-  const folder = mkdtempSync(join(findFastFolder(), "gatehouse-redis-"));
+  const folder = mkdtempSync(join(tmpdir(), "gatehouse-redis-"));
   folders.add(folder);
   // Another process may take the port before Redis listens on it.
   for (let tries = 1; ; tries++) {

@@ -7,6 +7,7 @@ import {
   findFailures,
   findUnexplainedSkips,
   formatSkip,
+  listSlowestFiles,
   parsePrintedSkips,
   parseReportedSkips,
 } from "../../scripts/test-report.ts";
@@ -15,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "gatehouse-report-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs these test files, by name, with the test runner. */
-async function runTests(files: Readonly<Record<string, string>>) {
+async function runTests(files: Readonly<Record<string, string>>, more: readonly string[] = []) {
   for (const [name, text] of Object.entries(files)) {
     writeFileSync(
       join(folder, name),
@@ -23,7 +24,7 @@ async function runTests(files: Readonly<Record<string, string>>) {
     );
   }
   const junitPath = join(folder, "junit.xml");
-  const options = ["--reporter", "junit", "--reporter-outfile", junitPath];
+  const options = ["--reporter", "junit", "--reporter-outfile", junitPath, ...more];
   const paths = Object.keys(files).map((name) => `./${name}`);
   const child = Bun.spawn([process.execPath, "test", ...options, ...paths], {
     cwd: folder,
@@ -83,14 +84,20 @@ describe("failures", () => {
         test("fine", () => console.log("words of the fine one"));
         test("wrong sum", () => expect(1 + 1).toBe(3));
       `,
-      "second.test.ts": `test("fine again", () => {}); test("thrown", () => { throw new Error("out of sorts"); });`,
+      "second.test.ts": `
+        test("fine again", () => {});
+        describe("group", () => test("thrown [1] [2]", () => { throw new Error("out of sorts"); }));
+      `,
     });
     const failures = findFailures(output);
     expect(failures).toHaveLength(2);
     expect(failures.map(({ file }) => file)).toEqual(["first.test.ts", "second.test.ts"]);
+    expect(failures.map(({ title }) => title)).toEqual(["wrong sum", "group > thrown [1] [2]"]);
     const texts = failures.map(({ text }) => text);
     expect(texts[0]).toMatch(/^first\.test\.ts:\n[\s\S]*Expected: 3[\s\S]*\n\(fail\) wrong sum \[/);
-    expect(texts[1]).toMatch(/^second\.test\.ts:\n[\s\S]*error: out of sorts[\s\S]*\n\(fail\) thrown \[/);
+    expect(texts[1]).toMatch(
+      /^second\.test\.ts:\n[\s\S]*error: out of sorts[\s\S]*\n\(fail\) group > thrown/,
+    );
     expect(texts.join("\n")).not.toMatch(/\(pass\)|words of the fine one/);
   });
 
@@ -105,6 +112,18 @@ describe("failures", () => {
     expect(failures[1]?.text).toContain("error: broken hook");
   });
 
+  test("a worker that died is reported with the file that it ran", async () => {
+    const { output } = await runTests(
+      {
+        "deadly.test.ts": 'test("deadly", () => process.exit(3));',
+        "good.test.ts": 'test("fine", () => {})',
+      },
+      ["--parallel=2"],
+    );
+    const failures = findFailures(output).map(({ file, title }) => ({ file, title }));
+    expect(failures).toEqual([{ file: "deadly.test.ts", title: "" }]);
+  });
+
   test("a run without a failure reports none", async () => {
     const { output } = await runTests({
       "good.test.ts": ['test("fine", () => {})', 'test.skip("not run", () => {})'].join("\n"),
@@ -112,4 +131,16 @@ describe("failures", () => {
     expect(output).toContain("(pass) fine");
     expect(findFailures(output)).toEqual([]);
   });
+});
+
+test("the slowest files are listed first, with what their tests took together", async () => {
+  const slow = 'test("a", () => Bun.sleep(30)); describe("group", () => test("b", () => Bun.sleep(30)));';
+  const { junit } = await runTests({
+    "fast.test.ts": 'test("at once", () => {})',
+    "slow.test.ts": slow,
+    "slower.test.ts": `${slow} test("c", () => Bun.sleep(200));`,
+  });
+  const lines = listSlowestFiles(junit, 2).map((line) => line.split(" s  "));
+  expect(lines.map(([, file]) => file)).toEqual(["slower.test.ts", "slow.test.ts"]);
+  expect(Number(lines[0]?.[0])).toBeGreaterThanOrEqual(0.2);
 });
