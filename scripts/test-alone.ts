@@ -3,10 +3,9 @@
 // files, --seed repeats an order.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { findFailures } from "./test-report.ts";
+import { findFailures, PATIENCE_MS } from "./test-report.ts";
 
 const ROOT = join(import.meta.dir, "..");
-const PATIENCE_MS = 20_000;
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

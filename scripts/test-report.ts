@@ -1,5 +1,8 @@
 // Parses the output of a test run: which tests were skipped and why, and why the run failed. No I/O.
 
+/** The timeout of tests that set none: only a failure reaches it, also on a busy machine. */
+export const PATIENCE_MS = 120_000;
+
 /** A skipped test, with the reason that was printed for it. */
 export type Skip = { readonly title: string; readonly reason: string };
 

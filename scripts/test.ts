@@ -15,13 +15,12 @@ import {
   findFailures,
   findUnexplainedSkips,
   listSlowestFiles,
+  PATIENCE_MS,
   parsePrintedSkips,
   parseReportedSkips,
 } from "./test-report.ts";
 
 const ROOT = join(import.meta.dir, "..");
-/** The timeout of tests that set none, long enough for a busy machine. */
-const PATIENCE_MS = 60_000;
 const INTERRUPTED = 130;
 const LAST_LINES = 20;
 /** What the runner prints when it has run every file. */

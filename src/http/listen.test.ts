@@ -15,6 +15,9 @@ const HERE = {
   settings: "GATEHOUSE" as const,
 };
 
+/** After so many requests, all clients are at work. */
+const BUSY_AFTER = 40;
+
 test("requests that have arrived when the listener is closed are answered, on kept and on new connections", async () => {
   const handle = () => new Response("ok");
   const listener = await listen({ ...HERE, handle });
@@ -41,14 +44,20 @@ test("while the listener is closed, each new connection is either refused or ans
     Bun.sleepSync(50);
     close.call(this);
   });
-  const listener = await listen({ ...HERE, handle: () => new Response("ok") });
+  const { promise: isBusy, resolve: tellBusy } = Promise.withResolvers<void>();
+  let handled = 0;
+  const handle = () => {
+    if (++handled === BUSY_AFTER) tellBusy();
+    return new Response("ok");
+  };
+  const listener = await listen({ ...HERE, handle });
   const clients = new Worker(new URL("../../test/faults/eager-clients.ts", import.meta.url));
   try {
     const counted = new Promise<EagerCounts>((resolve) => {
       clients.onmessage = ({ data }) => resolve(data);
     });
     clients.postMessage(listener.port);
-    await Bun.sleep(300);
+    await isBusy;
     await listener.close(5_000, 1_000);
     clients.postMessage("stop");
     const { answered, refused, cut } = await counted;

@@ -12,7 +12,7 @@ import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gat
 let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 60_000);
+});
 afterAll(async () => {
   await stopPostgresServers();
   await stopRedisServers();
@@ -66,33 +66,29 @@ async function addReadServer(gatehouse: TestGatehouse): Promise<string> {
   return server.serverId;
 }
 
-test.each(["the embedded archive", "Redis and PostgreSQL"])(
-  "with %s",
-  async (kind) => {
-    const folder = makeTestFolder();
-    const { env, takeAway, giveBack, listLedgers } = await stageOf(kind, folder);
-    let gatehouse = await startGatehouse({ folder, env });
-    try {
-      const [doomed, kept] = [await addReadServer(gatehouse), await addReadServer(gatehouse)];
-      await until("nothing was recorded", async () => {
-        const ids = await listLedgers().catch((): readonly string[] => []);
-        return ids.includes(doomed) && ids.includes(kept);
-      });
-      await gatehouse.stop();
-      await takeAway();
-      gatehouse = await startGatehouse({ folder, env, clock: gatehouse.clock });
-      expect((await gatehouse.admin("DELETE", `/admin/servers/${doomed}`)).status).toBe(200);
-      await gatehouse.stop();
-      await giveBack();
-      expect(await listLedgers()).toContain(doomed);
+test.each(["the embedded archive", "Redis and PostgreSQL"])("with %s", async (kind) => {
+  const folder = makeTestFolder();
+  const { env, takeAway, giveBack, listLedgers } = await stageOf(kind, folder);
+  let gatehouse = await startGatehouse({ folder, env });
+  try {
+    const [doomed, kept] = [await addReadServer(gatehouse), await addReadServer(gatehouse)];
+    await until("nothing was recorded", async () => {
+      const ids = await listLedgers().catch((): readonly string[] => []);
+      return ids.includes(doomed) && ids.includes(kept);
+    });
+    await gatehouse.stop();
+    await takeAway();
+    gatehouse = await startGatehouse({ folder, env, clock: gatehouse.clock });
+    expect((await gatehouse.admin("DELETE", `/admin/servers/${doomed}`)).status).toBe(200);
+    await gatehouse.stop();
+    await giveBack();
+    expect(await listLedgers()).toContain(doomed);
 
-      gatehouse = await startGatehouse({ folder, env, clock: gatehouse.clock });
-      await until("the ledger stays", async () => !(await listLedgers()).includes(doomed));
-      expect(await listLedgers()).toContain(kept);
-    } finally {
-      await gatehouse.stop();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-  60_000,
-);
+    gatehouse = await startGatehouse({ folder, env, clock: gatehouse.clock });
+    await until("the ledger stays", async () => !(await listLedgers()).includes(doomed));
+    expect(await listLedgers()).toContain(kept);
+  } finally {
+    await gatehouse.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -110,7 +110,7 @@ describe("PostgreSQL", () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();
-  }, 60_000);
+  });
   afterAll(stopPostgresServers);
   const ask = async (url: string) => judgePostgres(await inspectPostgres(url))[0];
 

@@ -26,7 +26,7 @@ const undo: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   server = await startPostgres();
-}, 60_000);
+});
 afterEach(async () => {
   for (const archive of archives.splice(0)) await archive.close();
   for (const step of undo.splice(0)) await step();
@@ -109,7 +109,7 @@ describe("PostgreSQL", () => {
     await server.start();
     await untilAvailable(archive);
     await recordOnce(archive);
-  }, 60_000);
+  });
 
   test("frozen, and thawed", async () => {
     const archive = open(await server.createDatabase());
@@ -123,7 +123,7 @@ describe("PostgreSQL", () => {
     }
     await untilAvailable(archive);
     await recordOnce(archive);
-  }, 60_000);
+  });
 
   test("absent at first", async () => {
     const url = await server.createDatabase();
@@ -133,7 +133,7 @@ describe("PostgreSQL", () => {
     await server.start();
     await untilAvailable(archive);
     await addEvents(archive, kills(2));
-  }, 60_000);
+  });
 
   test("restarted between two calls", async () => {
     const archive = open(await server.createDatabase());
@@ -142,7 +142,7 @@ describe("PostgreSQL", () => {
     await server.start();
     await untilAvailable(archive);
     await recordOnce(archive);
-  }, 60_000);
+  });
 
   test("replaced by an empty database: writers notice, and old cursors expire", async () => {
     const url = await server.createDatabase();
@@ -161,7 +161,7 @@ describe("PostgreSQL", () => {
       limit: 9,
     });
     expect(page).toMatchObject({ expired: true });
-  }, 60_000);
+  });
 
   test("its tables dropped while it is used", async () => {
     const url = await server.createDatabase();
@@ -171,7 +171,7 @@ describe("PostgreSQL", () => {
     expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
     expect((await archive.load("srv_a")).version).toBe(0);
     await addEvents(archive, kills(2));
-  }, 60_000);
+  });
 
   test("changing tables that hold many events is not interrupted by the deadline of a call", async () => {
     const url = await server.createDatabase();
@@ -200,7 +200,7 @@ describe("PostgreSQL", () => {
     // The session that was waiting has gone on.
     expect(await listSessions("state = 'idle'")).toContain(session);
     expect(await archive.listWebhooks()).toEqual([]);
-  }, 60_000);
+  });
 
   testWith(mounting)(
     "full: writes are refused and reads go on, and all is well when there is room",
@@ -232,6 +232,5 @@ describe("PostgreSQL", () => {
       rmSync(ballast);
       await recordOnce(archive);
     },
-    60_000,
   );
 });

@@ -10,7 +10,7 @@ import { describeWebhookStore } from "./webhook-contract.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
-}, 60_000);
+});
 afterAll(stopPostgresServers);
 
 async function createHarness(): Promise<ArchiveHarness> {

@@ -24,7 +24,7 @@ let proxy: OldPostgres;
 beforeAll(async () => {
   server = await startPostgres();
   proxy = await OldPostgres.start(server);
-}, 60_000);
+});
 afterEach(cleanUp);
 afterAll(async () => {
   proxy.stop();
@@ -161,7 +161,7 @@ describe("a PostgreSQL", () => {
     }
     await until("the notice stays", async () => (await listNotices(gatehouse.url)).length === 0, 20_000);
     expect(await stop(gatehouse)).toBe(0);
-  }, 60_000);
+  });
 
   test("whose user may not create tables is unavailable, and is used once it may", async () => {
     const url = await server.createDatabase();
@@ -221,7 +221,7 @@ test("the database is set up, dumped and restored as docs/deploying.md says", as
     await archive.close();
     await restored.close();
   }
-}, 60_000);
+});
 
 async function listNotices(url: string): Promise<readonly string[]> {
   const answer = await fetch(`${url}/readyz`);

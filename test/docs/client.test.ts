@@ -236,7 +236,7 @@ test("the installed package works in a browser, as a bundle", async () => {
     await browser.close();
     await site.stop(true);
   }
-}, 60_000);
+});
 
 /** The element that the events of a type have as `data`. */
 const ELEMENTS: Readonly<Record<string, Type.TSchema>> = {

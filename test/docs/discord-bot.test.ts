@@ -85,7 +85,7 @@ test("the bot shows the status and the players, and sends a hint to the game", a
     return CommandLogs.some(({ Command }) => Command === ":h Drive carefully");
   };
   await until("the game's log does not show the hint", isLogged);
-}, 60_000);
+});
 
 test("users get an explanation of errors, and the bot keeps running", async () => {
   const { url, token } = await openTown(":m");
@@ -94,7 +94,7 @@ test("users get an explanation of errors, and the bot keeps running", async () =
     "My key does not allow that. Please tell my owner.",
   );
   expect((await discord.type("status")).content).toContain("are playing");
-}, 60_000);
+});
 
 /** The content that the bot should have posted, from the ledger itself. */
 async function listNews(url: string, token: string, after: string): Promise<string[]> {

@@ -51,4 +51,4 @@ test("the documents have no lint errors, and the linter finds an error that is m
   } finally {
     await gatehouse.stop();
   }
-}, 60_000);
+});

@@ -25,4 +25,4 @@ test("the binary serves the document, the page and the program that shows it", a
   const script = /src="(\/docs\/scalar-[^"]+)"/.exec(page)?.[1];
   const program = await (await fetch(url + script)).bytes();
   expect(Buffer.from(program).equals(await Bun.file(SCALAR_PATH).bytes())).toBe(true);
-}, 60_000);
+});

@@ -90,7 +90,7 @@ describe("the reference in a browser", () => {
     expect(requested.filter((url) => url.includes(token))).toEqual([]);
     expectQuiet(complaints, requested);
     await page.close();
-  }, 60_000);
+  });
 
   test("shows every operation in light, and asks for the master key where an operator's request is tried", async () => {
     const { page, complaints, requested } = await openReference("light", "#tag/keys/GET/admin/keys");
@@ -106,7 +106,7 @@ describe("the reference in a browser", () => {
     expect((await answered).status()).toBe(200);
     expectQuiet(complaints, requested);
     await page.close();
-  }, 60_000);
+  });
 });
 
 type Scheme = "dark" | "light";

@@ -29,7 +29,7 @@ const TEST_MS = 180_000;
 let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 60_000);
+});
 afterEach(cleanUp);
 afterAll(stopPostgresServers);
 

@@ -20,7 +20,7 @@ import { openSocket, type RawAnswer, writeRequest } from "./raw-socket.ts";
 import { fill, makeSmallDisk } from "./small-disk.ts";
 
 const COMMANDS = "/v2/game/server/command";
-const NOTICED_WITHIN_MS = 5_000;
+const NOTICED_WITHIN_MS = 30_000;
 
 afterEach(cleanUp);
 
@@ -162,7 +162,6 @@ for (const way of WAYS) {
       expect(await stop(second)).toBe(0);
       expectWhole(join(folder, "gatehouse.db"));
     },
-    30_000,
   );
 }
 
@@ -206,7 +205,7 @@ test("1,000 parallel submissions to an empty queue: exactly 100 are accepted, at
   expect(places).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
   expect(new Set(accepted.map(({ body }) => body.command_id)).size).toBe(100);
   expect(await stop(gatehouse)).toBe(0);
-}, 30_000);
+});
 
 test("an answer is never sent before its commit: the first accepted command survives kill -9", async () => {
   const folder = makeFolder();
@@ -228,4 +227,4 @@ test("an answer is never sent before its commit: the first accepted command surv
   expect(promised.length).toBeGreaterThanOrEqual(5);
   const client = createClient(await serve({ cwd: folder, env }), token);
   for (const id of promised) expect(["queued", "sending", "unknown"]).toContain(await client.statusOf(id));
-}, 30_000);
+});

@@ -8,7 +8,7 @@ import { cleanUp, type Listening, makeFolder, serve, stop, until } from "../proc
 import { startGatehouse } from "../start-gatehouse.ts";
 
 const COMMANDS = "/v2/game/server/command";
-const NOTICED_WITHIN_MS = 5_000;
+const NOTICED_WITHIN_MS = 30_000;
 
 afterEach(cleanUp);
 
@@ -48,41 +48,37 @@ async function submit({ url }: Listening, token: string, command: string) {
   return { status: response.status, body: (await response.json()) as { code?: number; command_id?: string } };
 }
 
-testWith(tracing)(
-  "no 202 is sent before its fsync, and concurrent commands share one fsync",
-  async () => {
-    const { gatehouse, token, folder } = await start();
-    const tracing = await trace(gatehouse, folder, [
-      "-e",
-      "trace=fsync,fdatasync,pwrite64,sendto,write,writev,sendmsg",
-    ]);
-    const answers = [];
-    for (let i = 0; i < 5; i++) answers.push(await submit(gatehouse, token, `:h ${i}`));
-    const many = Array.from({ length: 60 }, (_, index) => submit(gatehouse, token, `:h many ${index}`));
-    answers.push(...(await Promise.all(many)));
-    const calls = await tracing.end();
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+testWith(tracing)("no 202 is sent before its fsync, and concurrent commands share one fsync", async () => {
+  const { gatehouse, token, folder } = await start();
+  const tracing = await trace(gatehouse, folder, [
+    "-e",
+    "trace=fsync,fdatasync,pwrite64,sendto,write,writev,sendmsg",
+  ]);
+  const answers = [];
+  for (let i = 0; i < 5; i++) answers.push(await submit(gatehouse, token, `:h ${i}`));
+  const many = Array.from({ length: 60 }, (_, index) => submit(gatehouse, token, `:h many ${index}`));
+  answers.push(...(await Promise.all(many)));
+  const calls = await tracing.end();
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
 
-    let isDirty = false;
-    let promised = 0;
-    let forces = 0;
-    for (const call of calls) {
-      if (call.includes("gatehouse.db-wal>") && call.includes("pwrite64(")) isDirty = true;
-      if (/f(?:data)?sync\(\d+<[^>]*gatehouse\.db-wal>/.test(call)) {
-        isDirty = false;
-        forces++;
-      }
-      if (!call.includes("HTTP/1.1 202")) continue;
-      promised++;
-      expect(isDirty).toBe(false);
+  let isDirty = false;
+  let promised = 0;
+  let forces = 0;
+  for (const call of calls) {
+    if (call.includes("gatehouse.db-wal>") && call.includes("pwrite64(")) isDirty = true;
+    if (/f(?:data)?sync\(\d+<[^>]*gatehouse\.db-wal>/.test(call)) {
+      isDirty = false;
+      forces++;
     }
-    expect(promised).toBe(answers.length);
-    expect(forces).toBeGreaterThanOrEqual(6);
-    expect(forces).toBeLessThan(answers.length);
-    expect(await stop(gatehouse)).toBe(0);
-  },
-  20_000,
-);
+    if (!call.includes("HTTP/1.1 202")) continue;
+    promised++;
+    expect(isDirty).toBe(false);
+  }
+  expect(promised).toBe(answers.length);
+  expect(forces).toBeGreaterThanOrEqual(6);
+  expect(forces).toBeLessThan(answers.length);
+  expect(await stop(gatehouse)).toBe(0);
+});
 
 testWith(tracing)(
   "a disk that fails to keep what is written (EIO): 503/5106, nothing accepted is lost, well again without a restart",
@@ -115,5 +111,4 @@ testWith(tracing)(
     }
     expect(await stop(gatehouse)).toBe(0);
   },
-  20_000,
 );

@@ -18,7 +18,7 @@ import {
 import { fill, makeSmallDisk } from "./small-disk.ts";
 
 const BLOCK_COUNT = 520;
-const NOTICED_WITHIN_MS = 5_000;
+const NOTICED_WITHIN_MS = 30_000;
 
 afterEach(cleanUp);
 
@@ -70,7 +70,6 @@ testWith(mounting)(
     expect(await stop(gatehouse)).toBe(0);
     await expectWhole(join(cwd, "data", "gatehouse.db"));
   },
-  20_000,
 );
 
 testWith(mounting)(
@@ -101,7 +100,6 @@ testWith(mounting)(
     const restarted = await serve({ cwd });
     expect(await (await readServer(restarted.url, token)).json()).toMatchObject({ code: 5100 });
   },
-  20_000,
 );
 
 testWith(mounting)(
@@ -120,7 +118,6 @@ testWith(mounting)(
     const gatehouse = await serve({ cwd });
     expect((await readServer(gatehouse.url, readToken(cwd))).status).toBe(200);
   },
-  20_000,
 );
 
 testWith(mounting)(
@@ -139,7 +136,6 @@ testWith(mounting)(
     expect(stderr).not.toMatch(/\n\s+at /);
     expect(readFileSync(path).equals(before)).toBe(true);
   },
-  20_000,
 );
 
 testWith(program("prlimit"))(
@@ -168,5 +164,4 @@ testWith(program("prlimit"))(
     expect(await stop(gatehouse)).toBe(0);
     await expectWhole(join(cwd, "data", "gatehouse.db"));
   },
-  20_000,
 );

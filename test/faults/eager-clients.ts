@@ -33,6 +33,8 @@ async function askAgainAndAgain(port: number): Promise<void> {
     counts[await askOnce(port)]++;
     await Bun.sleep(PAUSE_MS);
   }
+  // Once more, so that every client has tried after the end.
+  counts[await askOnce(port)]++;
 }
 
 self.onmessage = async ({ data }: MessageEvent<number | "stop">) => {

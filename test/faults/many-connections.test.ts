@@ -61,5 +61,4 @@ test.each(["http", "https"])(
     expect(countOpen(await openMany(gatehouse, "127.0.0.6", 1))).toBe(1);
     await gatehouse.waitForLine("too many connections", "stderr");
   },
-  60_000,
 );

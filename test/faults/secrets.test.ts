@@ -349,7 +349,7 @@ beforeAll(async () => {
   await gatehouse.stop();
   readFiles(folder, filesAfterwards);
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 afterAll(() => api.stop());
 
 describe("the search can find something", () => {

@@ -74,7 +74,7 @@ test("readers that stop reading a large answer share its memory", async () => {
   // Answered after those that came before it.
   expect(await (await readLarge(gatehouse.url, good.token)).text()).toBe(whole);
   expect(readMemory(gatehouse.pid) - atFirst).toBeLessThan(GROWTH_MAX_BYTES);
-}, 60_000);
+});
 
 test("a key with too many unread answers gets no further large one; others and its small ones are served", async () => {
   const api = startLargeGameApi();
@@ -102,7 +102,7 @@ test("a key with too many unread answers gets no further large one; others and i
 
   for (const socket of sockets) socket.destroy();
   await until("the key is not served again", async () => (await readStatus()) === 200);
-}, 60_000);
+});
 
 test("a large answer has the same headers as a small one, plain, compressed and without its body", async () => {
   const api = startLargeGameApi();

@@ -97,7 +97,7 @@ test.concurrent("slow and silent sockets are cut within 15 s, while good clients
     await gatehouse.stop();
     await api.stop();
   }
-}, 30_000);
+});
 
 test.concurrent("a client that waits for a slow game API is not taken for a silent one", async () => {
   const held = Promise.withResolvers<Response>();
@@ -118,4 +118,4 @@ test.concurrent("a client that waits for a slow game API is not taken for a sile
     await gatehouse.stop();
     await api.stop();
   }
-}, 30_000);
+});

@@ -73,35 +73,26 @@ testWith(mounting)(
     rmSync(ballast);
     await expectStarts(cwd);
   },
-  30_000,
 );
 
-testWith(mounting)(
-  "on a read-only disk: it is called read-only or not openable, not damaged",
-  async () => {
-    const cwd = await makeSmallDisk("2m");
-    await stop(await serve({ cwd }));
-    await Bun.$`mount -o remount,ro ${join(cwd, "data")}`.quiet();
-    const refusal = await expectRefusal(cwd, () => startIn(cwd));
-    expect(refusal).toMatch(/read-only|permissions/);
-    expect(refusal).not.toContain("is damaged");
-  },
-  30_000,
-);
+testWith(mounting)("on a read-only disk: it is called read-only or not openable, not damaged", async () => {
+  const cwd = await makeSmallDisk("2m");
+  await stop(await serve({ cwd }));
+  await Bun.$`mount -o remount,ro ${join(cwd, "data")}`.quiet();
+  const refusal = await expectRefusal(cwd, () => startIn(cwd));
+  expect(refusal).toMatch(/read-only|permissions/);
+  expect(refusal).not.toContain("is damaged");
+});
 
 for (const call of ["pread64", "pwrite64"]) {
-  testWith(tracing)(
-    `${call} fails (EIO): the disk is named, and never a damaged database`,
-    async () => {
-      const cwd = makeFolder();
-      await stop(await serve({ cwd }));
-      const refusal = await expectRefusal(cwd, () => startWithFault(cwd, `inject=${call}:error=EIO:when=2+`));
-      expect(refusal).toContain("the disk reports an error");
-      expect(refusal).not.toContain("is damaged");
-      await expectStarts(cwd);
-    },
-    60_000,
-  );
+  testWith(tracing)(`${call} fails (EIO): the disk is named, and never a damaged database`, async () => {
+    const cwd = makeFolder();
+    await stop(await serve({ cwd }));
+    const refusal = await expectRefusal(cwd, () => startWithFault(cwd, `inject=${call}:error=EIO:when=2+`));
+    expect(refusal).toContain("the disk reports an error");
+    expect(refusal).not.toContain("is damaged");
+    await expectStarts(cwd);
+  });
 }
 
 test("a database that another program has locked is called locked", async () => {
@@ -121,7 +112,7 @@ test("a database that another program has locked is called locked", async () => 
   other.kill("SIGKILL");
   await other.exited;
   await expectStarts(cwd);
-}, 30_000);
+});
 
 test("a lock file that is something else is to be deleted, and no backup restored", async () => {
   const cwd = makeFolder();
@@ -133,20 +124,16 @@ test("a lock file that is something else is to be deleted, and no backup restore
   expect(refusal).not.toContain("backup");
   rmSync(lock);
   await expectStarts(cwd);
-}, 30_000);
+});
 
-testWith(mounting)(
-  "a first start without room for the secret says that the disk is full",
-  async () => {
-    const cwd = await makeSmallDisk("64k");
-    fill(join(cwd, "data", "ballast"));
-    const { exitCode, stderr } = await startIn(cwd);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain("its disk is full");
-    expect(readdirSync(join(cwd, "data"))).not.toContain("secret.key");
-  },
-  30_000,
-);
+testWith(mounting)("a first start without room for the secret says that the disk is full", async () => {
+  const cwd = await makeSmallDisk("64k");
+  fill(join(cwd, "data", "ballast"));
+  const { exitCode, stderr } = await startIn(cwd);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("its disk is full");
+  expect(readdirSync(join(cwd, "data"))).not.toContain("secret.key");
+});
 
 test("a database folder that is a file is refused with a sentence about the folder", async () => {
   const cwd = makeFolder();
@@ -155,4 +142,4 @@ test("a database folder that is a file is refused with a sentence about the fold
   const { exitCode, stderr } = await startIn(cwd);
   expect(exitCode).toBe(1);
   expect(stderr).not.toContain("is damaged");
-}, 30_000);
+});

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const stores = [redis.url, redis.url, redis.url, proxy.url];
   fleet = await startFleet({ stores, env: { GATEHOUSE_FRESH_MS: "600000" } });
   home = await fleet.addServer();
-}, 30_000);
+});
 afterAll(endFleets);
 
 /** A key for which every instance has just answered from its cache. */
@@ -229,4 +229,4 @@ test("an instance that comes back to a Redis that has lost its last change, as a
   });
   line.set({ kind: "pass" });
   await waitForRefusal([second], doomed, 5008, BACK_WITHIN_MS);
-}, 30_000);
+});

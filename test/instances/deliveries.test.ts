@@ -61,7 +61,7 @@ describe("four instances on one Redis", () => {
     const redis = await startRedis();
     const env = { GATEHOUSE_COMMAND_INTERVAL_MS: String(INTERVAL_MS) };
     fleet = await startFleet({ stores: redis.url, env });
-  }, 30_000);
+  });
   afterAll(endFleets);
 
   test("deliver in the order of acceptance, at the common pace, each command once", async () => {
@@ -86,7 +86,7 @@ describe("four instances on one Redis", () => {
       });
     }
     expect(textsOf(fleet, home)).toEqual(texts);
-  }, 30_000);
+  });
 
   test("give one answer to one Idempotency-Key, wherever it is shown", async () => {
     const home = await fleet.addServer();
@@ -110,7 +110,7 @@ describe("four instances on one Redis", () => {
     await until("it is not delivered", () => deliveriesOf(fleet, home).length > 0);
     expect(textsOf(fleet, home)).toEqual([":h once"]);
     expect((await listCommands(fleet.at(3), home)).length).toBe(1);
-  }, 20_000);
+  });
 
   test("accept exactly 100 of 1,000 parallel submissions", async () => {
     const home = await fleet.addServer();
@@ -142,7 +142,7 @@ describe("four instances on one Redis", () => {
     expect((await fleet.at(1).submit(key, ":h no room")).body.code).toBe(5015);
     const gone = await fleet.at(1).admin("DELETE", `/servers/${home.serverId}`);
     expect(expectStatus(gone, 200).failed_commands).toBe(100);
-  }, 30_000);
+  });
 });
 
 describe("a sender that is frozen between taking a command and sending it", () => {
@@ -203,7 +203,7 @@ describe("a sender that is frozen between taking a command and sending it", () =
       const [first] = await listCommands(other, home);
       expect(first).toMatchObject({ command: ":h first", status: "unknown" });
     }
-  }, 40_000);
+  });
 });
 
 describe("in turmoil", () => {
@@ -214,7 +214,7 @@ describe("in turmoil", () => {
     redis = await startRedis();
     const env = { GATEHOUSE_COMMAND_INTERVAL_MS: "1", GATEHOUSE_UPSTREAM_TIMEOUT_MS: String(TIMEOUT_MS) };
     fleet = await startFleet({ stores: redis.url, env });
-  }, 30_000);
+  });
   afterAll(endFleets);
 
   test(

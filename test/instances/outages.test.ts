@@ -33,7 +33,7 @@ beforeAll(async () => {
   // So slow that nothing is sent during a test: then accepted commands can be counted.
   const env = { GATEHOUSE_COMMAND_INTERVAL_MS: "600000" };
   fleet = await startFleet({ stores: proxies.map(({ url }) => url), count: INSTANCES, env });
-}, 30_000);
+});
 afterAll(endFleets);
 
 /** A failed test must not affect the next one. */
@@ -51,7 +51,7 @@ afterEach(async () => {
   // The share of the limit depends on the number of instances.
   for (const instance of fleet.instances)
     await until("not all are seen", async () => (await instance.countInstances()) === INSTANCES);
-}, 30_000);
+});
 
 function setProxies(mode: FaultProxy["mode"]): void {
   for (const proxy of proxies) proxy.set(mode);
@@ -183,7 +183,7 @@ describe("while Redis is", () => {
       const { items } = expectStatus(await fleet.at(0).admin("GET", `/keys?server_id=${home.serverId}`), 200);
       expect(items.map((item: { label: string }) => item.label)).toEqual(["bot", "bot"]);
       expect(items.every((item: { suspended: boolean }) => !item.suspended)).toBe(true);
-    }, 30_000);
+    });
   }
 
   test("without its scripts, callers notice nothing", async () => {
@@ -214,7 +214,7 @@ test("however long the connection was dead, everything works two seconds after i
   );
   console.log(`back after ${times.join(", ")} ms`);
   expect(Math.max(...times)).toBeLessThan(BACK_WITHIN_MS);
-}, 30_000);
+});
 
 test("after a failover behind one address, the old primary is left for the new one", async () => {
   const [older, newer] = [await startRedis(), await startRedis()];
@@ -233,7 +233,7 @@ test("after a failover behind one address, the old primary is left for the new o
     return (await alone.at(0).admin("POST", "/keys", draft)).status === 201;
   };
   await timeUntil("nothing can be written", BACK_WITHIN_MS, isBack);
-}, 30_000);
+});
 
 test("without Redis, a token that is not known here is 5106, for it may be a new one; a broken one is 5008", async () => {
   const [instance, proxy] = [fleet.at(0), proxies[0]];
@@ -249,7 +249,7 @@ test("without Redis, a token that is not known here is 5106, for it may be a new
   proxy?.set({ kind: "pass" });
   await until("Redis is not back", async () => (await instance.admin("GET", "/blocks")).status === 200);
   expect((await readUnknown()).body.code).toBe(5008);
-}, 20_000);
+});
 
 test("a spam block holds on every instance while Redis is away", async () => {
   const home = await fleet.addServer();
@@ -265,7 +265,7 @@ test("a spam block holds on every instance while Redis is away", async () => {
   }
   setProxies({ kind: "pass" });
   await until("Redis is not back", async () => (await fleet.at(0).admin("GET", "/blocks")).status === 200);
-}, 20_000);
+});
 
 test("a spam block that began while Redis was away goes on when it is back, on every instance", async () => {
   const home = await fleet.addServer();
@@ -286,7 +286,7 @@ test("a spam block that began while Redis was away goes on when it is back, on e
     const { body } = await instance.read(key);
     expect([body.code, body.blocked_until]).toEqual([5100, blocked.blocked_until]);
   }
-}, 20_000);
+});
 
 test("a Redis that comes and goes does not give callers a new share each time", async () => {
   const home = await fleet.addServer();
@@ -305,7 +305,7 @@ test("a Redis that comes and goes does not give callers a new share each time", 
     await instance.read(key);
   }
   expect(admitted).toBeLessThanOrEqual(SHARE);
-}, 30_000);
+});
 
 describe("a submission that Redis has accepted, but whose answer was lost on the way", () => {
   type Lost = {
@@ -358,7 +358,7 @@ describe("a submission that Redis has accepted, but whose answer was lost on the
     // The idempotency key can be used again.
     expectStatus(await fleet.at(1).submit(key, ":h another", "a-key"), 202);
     expect(await listTexts(home)).toEqual([":h first", ":h another"]);
-  }, 20_000);
+  });
 
   test("is accepted once when it is repeated with its Idempotency-Key before it is withdrawn", async () => {
     const home = await fleet.addServer();
@@ -371,7 +371,7 @@ describe("a submission that Redis has accepted, but whose answer was lost on the
     await loseAnswer(key, { text: ":h lost" });
     await until("what was refused waits", async () => !(await listTexts(home)).includes(":h lost"));
     expect(await listTexts(home)).toEqual([":h first", ":h once"]);
-  }, 20_000);
+  });
 });
 
 describe("a submission whose fate is decided at the last moment", () => {
@@ -411,7 +411,7 @@ describe("a submission whose fate is decided at the last moment", () => {
       seen.push(...(await expectTruthful(home, key, pending, texts)));
     }
     console.log(`${seen.filter((status) => status === 202).length} of ${seen.length} were accepted`);
-  }, 40_000);
+  });
 
   test("a change is not made late either, when requests take long to Redis and replies do not", async () => {
     const home = await fleet.addServer();
@@ -439,5 +439,5 @@ describe("a submission whose fate is decided at the last moment", () => {
     await until("Redis is not back", isBack);
     const { suspended } = expectStatus(await fleet.at(1).admin("GET", `/keys/${key.keyId}`), 200);
     expect({ status, suspended }).toEqual({ status, suspended: status === 200 });
-  }, 20_000);
+  });
 });

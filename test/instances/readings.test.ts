@@ -42,7 +42,7 @@ describe("four instances on one Redis", () => {
     const redis = await startRedis();
     const env = { GATEHOUSE_FRESH_MS: String(FRESH_MS), GATEHOUSE_UPSTREAM_TIMEOUT_MS: "8000" };
     fleet = await startFleet({ stores: redis.url, env });
-  }, 30_000);
+  });
   afterAll(endFleets);
   afterEach(() => fleet.simulator.clearFaults());
 
@@ -59,7 +59,7 @@ describe("four instances on one Redis", () => {
     expect(times.length).toBeLessThanOrEqual(Math.ceil(ms / FRESH_MS) + 1);
     // There are enough calls, so that readings are never old.
     expect(times.length).toBeGreaterThanOrEqual(Math.floor(ms / (2 * FRESH_MS)));
-  }, 15_000);
+  });
 
   test("answer a thousand first reads of one server with one call", async () => {
     const home = await fleet.addServer();
@@ -72,7 +72,7 @@ describe("four instances on one Redis", () => {
     const calls = readsOf(fleet, home);
     const [first] = calls;
     expect(calls.filter(({ at }) => at < (first?.at ?? 0) + FRESH_MS).length).toBe(1);
-  }, 15_000);
+  });
 
   test("share failures: a server that is offline is called for once per freshness period", async () => {
     const answer = await fleet.at(0).admin("POST", "/servers", { name: "Gone", server_key: "offline-Gone" });
@@ -90,7 +90,7 @@ describe("four instances on one Redis", () => {
     const times = readsOf(fleet, home).map(({ at }) => at);
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(FRESH_MS - SLACK_MS);
-  }, 15_000);
+  });
 
   test("share a bad server key: it is not tried again by anybody until it is set anew", async () => {
     const answer = await fleet.at(0).admin("POST", "/servers", { name: "Bad", server_key: "invalid-Bad" });
@@ -106,7 +106,7 @@ describe("four instances on one Redis", () => {
     for (const instance of fleet.instances) {
       await until("the new key is not used", async () => (await instance.read(key)).status === 200, 2_000);
     }
-  }, 15_000);
+  });
 
   test("pause together when the game API has refused one of them", async () => {
     const PAUSE_MS = 2_000;
@@ -133,7 +133,7 @@ describe("four instances on one Redis", () => {
     // Calls that were under way at that moment may still arrive; no call was begun after it.
     const { calls } = fleet.simulator.calls();
     expect(calls.filter(({ at }) => at > refusedAt + 100 && at < refusedAt + PAUSE_MS - 50)).toEqual([]);
-  }, 20_000);
+  });
 
   test("go on together when an operator ends the pause on one of them", async () => {
     const home = await fleet.addServer();
@@ -151,7 +151,7 @@ describe("four instances on one Redis", () => {
     });
     const { items } = (await fleet.at(2).admin("GET", "/audit?limit=1")).body;
     expect(items).toMatchObject([{ action: "upstream.resumed", target: "upstream" }]);
-  }, 15_000);
+  });
 
   test("while paused, one that may not call answers with what another has just read", async () => {
     const PAUSE_MS = 2_000;
@@ -173,7 +173,7 @@ describe("four instances on one Redis", () => {
     expectStatus(await fleet.at(0).read(key), 200);
     expect((await fleet.at(1).read(otherKey)).body).toMatchObject({ code: 5019, upstream_code: 4001 });
     expectStatus(await fleet.at(1).read(key), 200);
-  }, 15_000);
+  });
 
   test("a pause that a read has met on one holds the commands of all, at once", async () => {
     const PAUSE_MS = 2_000;
@@ -189,7 +189,7 @@ describe("four instances on one Redis", () => {
       fleet.simulator.calls().calls.find(({ command }) => command === ":h after the pause")?.at;
     await until("the command is not sent", () => sentAt() !== undefined, 10_000);
     expect(sentAt()).toBeGreaterThanOrEqual(refusedAt + PAUSE_MS - 50);
-  }, 20_000);
+  });
 
   describe("when the one that calls", () => {
     /** Begins a slow call on the instance and returns its later answer. */
@@ -224,7 +224,7 @@ describe("four instances on one Redis", () => {
       const later = times.slice(2);
       const gaps = later.slice(1).map((at, index) => at - (later[index] ?? 0));
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(FRESH_MS - SLACK_MS);
-    }, 20_000);
+    });
 
     test("is killed in the middle, the others go on within 3 s", async () => {
       const home = await fleet.addServer();
@@ -238,7 +238,7 @@ describe("four instances on one Redis", () => {
       );
       await holder.start();
       expectStatus(await holder.read(key), 200);
-    }, 20_000);
+    });
 
     test("is only slow, no other calls", async () => {
       const home = await fleet.addServer();
@@ -248,7 +248,7 @@ describe("four instances on one Redis", () => {
       for (const answer of await Promise.all(others)) expectStatus(answer, 200);
       expect((await answer)?.status).toBe(200);
       expect(readsOf(fleet, home).length).toBe(1);
-    }, 20_000);
+    });
   });
 });
 
@@ -294,7 +294,7 @@ test("a global key that one instance has seen refused is used by nobody, also af
     for (const key of keys) expectStatus(await instance.read(key), 200);
   }
   await endFleets();
-}, 60_000);
+});
 
 describe("the budget of the game API", () => {
   const READ_LIMIT = 35;
@@ -304,7 +304,7 @@ describe("the budget of the game API", () => {
     const redis = await startRedis();
     const env = { GATEHOUSE_FRESH_MS: "300" };
     fleet = await startFleet({ stores: redis.url, env, simulator: { readLimit: READ_LIMIT } });
-  }, 30_000);
+  });
   afterAll(endFleets);
 
   async function addHomes(count: number): Promise<{ home: Home; key: Key }[]> {
@@ -331,5 +331,5 @@ describe("the budget of the game API", () => {
     for (const { status, body } of rounds.flat()) {
       if (status !== 200) expect(body).toMatchObject({ code: 5019, upstream_code: 4001 });
     }
-  }, 30_000);
+  });
 });

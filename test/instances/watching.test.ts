@@ -46,7 +46,7 @@ beforeAll(async () => {
       GATEHOUSE_LOG_LEVEL: "info",
     },
   });
-}, 60_000);
+});
 afterEach(() => {
   for (const proxy of proxies) proxy.set({ kind: "pass" });
 });
@@ -100,7 +100,7 @@ test("the watcher makes no call for a server that callers of the other instance 
   }
   // Calls of the watcher would come on top, in the midst of those for the caller.
   expect(countSoon(callsFor(home))).toBeLessThanOrEqual(CALLER_READS);
-}, 60_000);
+});
 
 test("a webhook whose signature another instance has seen is a repeat, at the same time and later", async () => {
   const home = await fleet.addServer();
@@ -126,7 +126,7 @@ test("a webhook whose signature another instance has seen is a repeat, at the sa
     ]);
   }
   await fleet.at(0).admin("DELETE", `/servers/${home.serverId}`);
-}, 60_000);
+});
 
 test("nobody watches without Redis; when it is back watching goes on, and a short outage makes no gap", async () => {
   const home = await fleet.addServer();

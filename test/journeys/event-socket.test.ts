@@ -261,7 +261,7 @@ describe("refusals", () => {
     expect((await connect("", key.token).next())?.op).toBe("hello");
     for (const socket of sockets) socket.destroy();
     for (let status = 503; status !== 101; ) [status = 0] = await ask(UPGRADE);
-  }, 20_000);
+  });
 });
 
 describe("an open socket", () => {

@@ -322,7 +322,7 @@ describe("an open stream", () => {
       await check();
       expect(await reader.next()).toMatchObject({ event: "bye", id: hello?.id, data: { code } });
       expect(await reader.next()).toBeUndefined();
-    }, 20_000);
+    });
   }
 
   test("goes on when its key gets more, or loses what the stream does not show", async () => {

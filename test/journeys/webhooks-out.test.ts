@@ -176,7 +176,7 @@ test("410 disables: in the audit log, in a notice and in the metrics, without an
     expect(text).not.toContain("receivers-secret");
     expect(text).not.toContain("whsec_");
   }
-}, 20_000);
+});
 
 const HOSTILE = [
   "**bold** __under__ ~~out~~ ||spoiler|| `code` ```js",

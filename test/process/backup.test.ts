@@ -106,7 +106,7 @@ describe("a backup", () => {
     expect((await readServer(again.url, early)).status).toBe(200);
     expect((await readServer(again.url, demoKey)).status).toBe(200);
     expect((await readServer(again.url, late)).status).toBe(401);
-  }, 30_000);
+  });
 
   test("is one file for its owner alone, and leaves the data folder as it was", async () => {
     const { folder } = await makeDataFolder();

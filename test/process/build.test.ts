@@ -20,7 +20,7 @@ beforeAll(async () => {
   const { exitCode, stdout, stderr } = await build(["--target", "host", "--outdir", outdir]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   expect(stdout).toMatch(/\d+ MiB/);
-}, 20_000);
+});
 
 afterEach(cleanUp);
 afterAll(() => rmSync(outdir, { recursive: true, force: true }));

@@ -39,7 +39,7 @@ test("--help works for gatehouse and every subcommand, and leaves nothing behind
     });
   await Promise.all(helps);
   expect(readdirSync(cwd)).toEqual([]);
-}, 20_000);
+});
 
 test("--version prints the version", async () => {
   const { exitCode, stdout } = await runToEnd(["--version"], { cwd: makeFolder() });

@@ -45,75 +45,56 @@ const CASES: readonly [words: readonly string[], offered: readonly string[], oth
 ];
 
 describe("completion for bash", () => {
-  testWith(program("bash"))(
-    "offers commands, options and their values",
-    async () => {
-      const { folder, script } = await writeScript("bash");
-      expect(await runShell(["bash", "-n", script], folder)).toEqual({ exitCode: 0, output: "" });
-      for (const [words, offered, others] of CASES) {
-        const program = `source "$1"; shift; COMP_WORDS=(gatehouse "$@"); COMP_CWORD=$#; _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
-        const { output } = await runShell(
-          ["bash", "--norc", "-c", program, "bash", script, ...words],
-          folder,
-        );
-        expectOffer(words, output, offered, others);
-      }
-    },
-    20_000,
-  );
+  testWith(program("bash"))("offers commands, options and their values", async () => {
+    const { folder, script } = await writeScript("bash");
+    expect(await runShell(["bash", "-n", script], folder)).toEqual({ exitCode: 0, output: "" });
+    for (const [words, offered, others] of CASES) {
+      const program = `source "$1"; shift; COMP_WORDS=(gatehouse "$@"); COMP_CWORD=$#; _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { output } = await runShell(["bash", "--norc", "-c", program, "bash", script, ...words], folder);
+      expectOffer(words, output, offered, others);
+    }
+  });
 
-  testWith(program("bash"))(
-    "offers files where an option or an argument takes one",
-    async () => {
-      const { folder, script } = await writeScript("bash");
-      for (const words of ["keys list --ca-file _g", "restore _g"]) {
-        const program = `source "$1"; COMP_WORDS=(gatehouse ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
-        const { output } = await runShell(["bash", "--norc", "-c", program, "bash", script], folder);
-        expect(output).toBe("_gatehouse\n");
-      }
-    },
-    20_000,
-  );
+  testWith(program("bash"))("offers files where an option or an argument takes one", async () => {
+    const { folder, script } = await writeScript("bash");
+    for (const words of ["keys list --ca-file _g", "restore _g"]) {
+      const program = `source "$1"; COMP_WORDS=(gatehouse ${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _gatehouse; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { output } = await runShell(["bash", "--norc", "-c", program, "bash", script], folder);
+      expect(output).toBe("_gatehouse\n");
+    }
+  });
 });
 
 describe("completion for fish", () => {
-  testWith(program("fish"))(
-    "offers commands, options and their values",
-    async () => {
-      const { folder, script } = await writeScript("fish");
-      expect(await runShell(["fish", "--no-config", "-n", script], folder)).toEqual({
-        exitCode: 0,
-        output: "",
-      });
-      for (const [words, offered, others] of CASES) {
-        const program = `source ${script}; complete -C "gatehouse ${words.join(" ")}"`;
-        const { output } = await runShell(["fish", "--no-config", "-c", program], folder);
-        expectOffer(words, output.replace(/\t.*$/gm, ""), offered, others);
-      }
-    },
-    20_000,
-  );
+  testWith(program("fish"))("offers commands, options and their values", async () => {
+    const { folder, script } = await writeScript("fish");
+    expect(await runShell(["fish", "--no-config", "-n", script], folder)).toEqual({
+      exitCode: 0,
+      output: "",
+    });
+    for (const [words, offered, others] of CASES) {
+      const program = `source ${script}; complete -C "gatehouse ${words.join(" ")}"`;
+      const { output } = await runShell(["fish", "--no-config", "-c", program], folder);
+      expectOffer(words, output.replace(/\t.*$/gm, ""), offered, others);
+    }
+  });
 });
 
 describe("completion for zsh", () => {
-  testWith(program("zsh"))(
-    "offers commands, options and their values",
-    async () => {
-      const { folder, script } = await writeScript("zsh");
-      expect(await runShell(["zsh", "-n", script], folder)).toEqual({ exitCode: 0, output: "" });
-      for (const [words, offered, others] of CASES) {
-        // Real completion needs a terminal, so the test prints what the function passes to zsh.
-        const program = `compdef() { :; }; compadd() { print -l -- \${@:2}; }
+  testWith(program("zsh"))("offers commands, options and their values", async () => {
+    const { folder, script } = await writeScript("zsh");
+    expect(await runShell(["zsh", "-n", script], folder)).toEqual({ exitCode: 0, output: "" });
+    for (const [words, offered, others] of CASES) {
+      // Real completion needs a terminal, so the test prints what the function passes to zsh.
+      const program = `compdef() { :; }; compadd() { print -l -- \${@:2}; }
         _describe() { local list=\${@[-1]}; print -l -- \${\${(P)list}%%:*}; }
         source $1; shift; words=(gatehouse "$@"); CURRENT=$#words; _gatehouse`;
-        const { output } = await runShell(["zsh", "-f", "-c", program, "zsh", script, ...words], folder);
-        const typed = words.at(-1) ?? "";
-        const matching = output.split("\n").filter((word) => word.startsWith(typed));
-        expectOffer(words, matching.join("\n"), offered, others);
-      }
-    },
-    20_000,
-  );
+      const { output } = await runShell(["zsh", "-f", "-c", program, "zsh", script, ...words], folder);
+      const typed = words.at(-1) ?? "";
+      const matching = output.split("\n").filter((word) => word.startsWith(typed));
+      expectOffer(words, matching.join("\n"), offered, others);
+    }
+  });
 });
 
 test("another shell is wrong usage", async () => {

@@ -63,7 +63,7 @@ describe("kill -9", () => {
     while (findLastUse() === undefined) await Bun.sleep(50);
     expect(await stop(gatehouse, "SIGKILL")).toBe(137);
     expect(findLastUse()).toBeGreaterThanOrEqual(askedAt);
-  }, 30_000);
+  });
 
   test("at any moment of the start leaves a database that opens", async () => {
     const cwd = makeFolder();
@@ -77,7 +77,7 @@ describe("kill -9", () => {
     }
     const survivor = await serve({ cwd });
     expect((await fetch(`${survivor.url}/readyz`)).status).toBe(200);
-  }, 30_000);
+  });
 
   test("in the middle of the very first write leaves a folder that starts, and starts again", async () => {
     const cwd = makeFolder();

@@ -293,6 +293,5 @@ describe("a proxy in front", () => {
       await expectRightBehaviour(front);
       await expectStreams(front);
     },
-    20_000,
   );
 });

@@ -18,7 +18,7 @@ import { cleanUp, makeFolder, runToEnd } from "./run-gatehouse.ts";
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
-}, 60_000);
+});
 afterAll(stopPostgresServers);
 afterEach(cleanUp);
 
@@ -134,7 +134,7 @@ test("there and back: events, cursors, memory, identities and webhooks are the s
       expect(await archive.noteAttempt("hook_a0", { place }, { place: last }, makeDelivery(3))).toBe(true);
     });
   }
-}, 60_000);
+});
 
 test("a fault changes nothing, and no password is shown", async () => {
   const folder = makeFolder();
@@ -155,4 +155,4 @@ test("a fault changes nothing, and no password is shown", async () => {
   });
   expect(none).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("there is no") });
   expect(existsSync(join(empty, "archive.db"))).toBe(false);
-}, 60_000);
+});

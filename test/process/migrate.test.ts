@@ -106,7 +106,7 @@ test("everything arrives as it was, there and back, and the keys work on", async
   const gatehouse = await serve({ cwd, env: { ...env, GATEHOUSE_STORE: redis.url } });
   expect((await readServer(gatehouse.url, token)).status).toBe(200);
   expect(await stop(gatehouse)).toBe(0);
-}, 30_000);
+});
 
 test("a store into which a migration was killed half-way is not served", async () => {
   await redis.ask("FLUSHALL");
@@ -131,7 +131,7 @@ test("a store into which a migration was killed half-way is not served", async (
     env: { ...env, GATEHOUSE_STORE: redis.url },
   });
   expect(served).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("was not finished") });
-}, 30_000);
+});
 
 test("a store that is in use, or not empty, is refused, and nothing is changed", async () => {
   await redis.ask("FLUSHALL");
@@ -158,7 +158,7 @@ test("a store that is in use, or not empty, is refused, and nothing is changed",
   const wrong = await move("sqlite", "redis://user:canary@nowhere.invalid:1/x/y");
   expect(wrong.exitCode).toBe(2);
   expect(wrong.stderr).not.toContain("canary");
-}, 30_000);
+});
 
 test("a Redis with a record that is ignored is not moved, because that record would be left behind", async () => {
   await redis.ask("FLUSHALL");
@@ -173,28 +173,24 @@ test("a Redis with a record that is ignored is not moved, because that record wo
   const refused = await move("--from", redis.url, "--to", "sqlite", "--data-dir", back);
   expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("1 servers and keys") });
   expect(existsSync(join(back, "gatehouse.db"))).toBe(false);
-}, 30_000);
+});
 
 test.each([
   ["full", ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "OOM"],
   ["a replica", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "READONLY"],
-])(
-  "doctor reports that a Redis refuses writes: one that is %s",
-  async (_, spoil, mend, reason) => {
-    await redis.ask(...spoil);
-    try {
-      const found = await runToEnd(["doctor"], {
-        cwd: makeFolder(),
-        env: { ...env, GATEHOUSE_STORE: redis.url },
-      });
-      expect(found.exitCode).toBe(1);
-      expect(found.stdout).toContain(`Redis refuses writes: ${reason}`);
-    } finally {
-      await redis.ask(...mend);
-    }
-  },
-  30_000,
-);
+])("doctor reports that a Redis refuses writes: one that is %s", async (_, spoil, mend, reason) => {
+  await redis.ask(...spoil);
+  try {
+    const found = await runToEnd(["doctor"], {
+      cwd: makeFolder(),
+      env: { ...env, GATEHOUSE_STORE: redis.url },
+    });
+    expect(found.exitCode).toBe(1);
+    expect(found.stdout).toContain(`Redis refuses writes: ${reason}`);
+  } finally {
+    await redis.ask(...mend);
+  }
+});
 
 test("doctor checks Redis, and backup says that it does not support it", async () => {
   await redis.ask("FLUSHALL");
@@ -213,7 +209,7 @@ test("doctor checks Redis, and backup says that it does not support it", async (
   const backup = await runToEnd(["backup"], { cwd, env: withRedis });
   expect(backup).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Redis") });
   expect(existsSync(join(cwd, "data"))).toBe(false);
-}, 30_000);
+});
 
 test("an address with a password comes from a file, standard input or GATEHOUSE_STORE, never from an argument", async () => {
   await redis.ask("FLUSHALL");
@@ -240,7 +236,7 @@ test("an address with a password comes from a file, standard input or GATEHOUSE_
     expect(await migrate()).toEqual({ exitCode: 0, stdout: `${moved}\n`, stderr: "" });
     await redis.ask("FLUSHALL");
   }
-}, 30_000);
+});
 
 test.each([
   [[], "--from"],

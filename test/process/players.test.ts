@@ -19,4 +19,4 @@ test("a player is forgotten after a confirmation, and programs get JSON", async 
   expect([json.exitCode, json.stdout]).toEqual([0, "{}\n"]);
   const wrong = await run("Bob", "--yes");
   expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining("digits")]);
-}, 20_000);
+});

@@ -112,7 +112,7 @@ describe("a start without the program that shows /docs", () => {
     expect(gatehouse.stderr).not.toContain("is missing");
     writeFileSync(sign, "");
     await gatehouse.waitForLine("the API reference at /docs is missing", "stderr");
-  }, 30_000);
+  });
 
   test("serves nothing of a package that is not the pinned one", async () => {
     const forged = join(makeFolder(), "forged.tgz");

@@ -114,7 +114,7 @@ test("requests and a command that outlast the patience of ten seconds are cut, a
   expect(Date.now() - startedAt).toBeGreaterThan(8_000);
   expect(Date.now() - startedAt).toBeLessThan(12_000);
   expect(await outcome).toBe("cut");
-}, 20_000);
+});
 
 test("a signal during the start, while Redis is waited for, ends it with 0", async () => {
   const starting = run(["serve"], {
@@ -128,7 +128,7 @@ test("a signal during the start, while Redis is waited for, ends it with 0", asy
   await starting.waitForLine("Redis", "stderr");
   starting.kill("SIGTERM");
   expect(await starting.exited).toBe(0);
-}, 20_000);
+});
 
 test("idle connections do not keep it from ending", async () => {
   const gatehouse = await serve({ cwd: makeFolder() });

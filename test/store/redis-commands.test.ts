@@ -7,7 +7,6 @@ import {
   beforeEach,
   describe,
   expect,
-  setDefaultTimeout,
   test,
 } from "bun:test";
 import type { Command, CommandEnd } from "../../src/core/command.ts";
@@ -41,8 +40,6 @@ const SENT: CommandEnd = { status: "sent", upstreamCode: null, upstreamMessage: 
 const NO_OUTBOX = { deliver: async () => {}, forgetDelivered: async () => {} };
 const UNMARKED_AFTER_MS = 60_001;
 const WAITING = "gatehouse:{directory}:waiting";
-
-setDefaultTimeout(30_000);
 
 let single: RedisServer;
 let cluster: RedisCluster;

@@ -1,6 +1,6 @@
 // The shared store passes the contract of a store, on one Redis and on a cluster of three. Beyond that, all instances learn
 // what one has changed.
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import { CLOSED_BREAKER } from "../../src/core/breaker.ts";
@@ -32,7 +32,6 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** What a store must be able to write in order to start and to beat. */
 const VITAL = ["settings", "instances", "version", "changes", "counter", "probe"];
 
-setDefaultTimeout(60_000);
 /** Most tests are not about deadlines, so their stores wait as long as a busy machine needs. */
 const PATIENCE_MS = 10_000;
 
@@ -480,7 +479,7 @@ describe("instances on one Redis", () => {
       const reads = Number(/cmdstat_hmget:calls=(\d+)/.exec(stats)?.[1]);
       expect(reads).toBeLessThan(2 * (keys / 100));
       await closeAll([one, two]);
-    }, 60_000);
+    });
 
     test("one that was interrupted is finished by repeating it, on any instance, with the whole number", async () => {
       const { one, two, keys, serverId } = await openFilled(250);
@@ -724,4 +723,4 @@ test("the limit's script and the rule in core agree, request by request", async 
     { numRuns: 60 },
   );
   await store.close();
-}, 60_000);
+});

@@ -459,7 +459,7 @@ describe("the archive", () => {
     expect(stage.countCalls("listWebhooks")).toBeLessThanOrEqual(20);
     // The bell asks for the newest places of all servers at once, twice a second.
     expect(stage.countCalls("findLast")).toBeLessThanOrEqual(145);
-  }, 30_000);
+  });
 });
 
 describe("receivers that do not answer", () => {
