@@ -89,6 +89,11 @@ export function recordCommands(simulator: Simulator) {
   };
   const timer = setInterval(collect, COLLECT_EVERY_MS);
   return {
+    /** How many different commands the game got. */
+    countTexts(): number {
+      collect();
+      return new Set(commands.map(({ command }) => command)).size;
+    },
     stop() {
       clearInterval(timer);
       collect();

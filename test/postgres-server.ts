@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 
-const START_DEADLINE_MS = 20_000;
+const START_DEADLINE_MS = 60_000;
 const POLL_EVERY_MS = 20;
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 

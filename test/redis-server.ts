@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { createClient } from "@redis/client";
 import type { RedisAddress, Reply } from "../src/store/redis/redis-link.ts";
 
-const START_DEADLINE_MS = 10_000;
-const CLUSTER_DEADLINE_MS = 20_000;
+const START_DEADLINE_MS = 60_000;
+const CLUSTER_DEADLINE_MS = 60_000;
 const POLL_EVERY_MS = 10;
 const PORT_TRIES = 5;
 const SLOTS = 16_384;

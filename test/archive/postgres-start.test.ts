@@ -159,7 +159,7 @@ describe("a PostgreSQL", () => {
     } finally {
       await server.start();
     }
-    await until("the notice stays", async () => (await listNotices(gatehouse.url)).length === 0, 20_000);
+    await until("the notice stays", async () => (await listNotices(gatehouse.url)).length === 0);
     expect(await stop(gatehouse)).toBe(0);
   });
 

@@ -54,7 +54,7 @@ async function runBot(discord: FakeDiscord, key: string, url: string, more: Reco
     bot.kill();
     await bot.exited;
   });
-  await until("the bot does not make its commands known", () => discord.registered.length > 0, 20_000);
+  await until("the bot does not make its commands known", () => discord.registered.length > 0);
   return bot;
 }
 
@@ -134,11 +134,11 @@ test("the bot posts joins and calls once and in order, over restarts and kills o
   const start = () => runBot(discord, token, url, { DISCORD_CHANNEL: CHANNEL_ID, CURSOR_FILE: cursorFile });
   const more = async (count = 3) => {
     const before = discord.posted.length;
-    await until("nothing more is posted", () => discord.posted.length >= before + count, 30_000);
+    await until("nothing more is posted", () => discord.posted.length >= before + count);
   };
   let bot = await start();
   // It keeps where it begins before the first post.
-  await until("the bot does not save its place", () => existsSync(cursorFile), 20_000);
+  await until("the bot does not save its place", () => existsSync(cursorFile));
   const after = readFileSync(cursorFile, "utf8").trim();
   await more();
 

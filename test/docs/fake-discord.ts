@@ -125,7 +125,7 @@ export function startFakeDiscord(): FakeDiscord {
           options: Object.entries(options).map(([option, value]) => ({ name: option, type: 3, value })),
         },
       });
-      await until(`the bot does not answer /${name}`, () => answers.has(token), 15_000);
+      await until(`the bot does not answer /${name}`, () => answers.has(token));
       return answers.get(token) as FakeAnswer;
     },
     stop: () => server.stop(true),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { undoLater, within } from "../process/run-gatehouse.ts";
 
-const COMMAND_DEADLINE_MS = 40_000;
+const COMMAND_DEADLINE_MS = 100_000;
 
 export type Terminal = {
   /** Everything that was printed so far, standard error too. */

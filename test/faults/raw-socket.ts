@@ -2,7 +2,7 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connect as connectTls, TLSSocket } from "node:tls";
 
-const ANSWER_DEADLINE_MS = 10_000;
+const ANSWER_DEADLINE_MS = 30_000;
 
 export type RawAnswer = {
   readonly status: number;

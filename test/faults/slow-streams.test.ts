@@ -121,7 +121,7 @@ async function untilSlow(gatehouse: TestGatehouse): Promise<void> {
     gatehouse.clock.advance(CHECK_MS);
     return (await countClosed(gatehouse, "slow")) === 1;
   };
-  await until("the reader was not cut", isCut, 25_000);
+  await until("the reader was not cut", isCut);
 }
 
 for (const [front, isTls] of [
@@ -138,13 +138,13 @@ for (const [front, isTls] of [
         await untilSlow(gatehouse);
         socket.resume();
         const isOver = () => socket.isClosed || socket.received.endsWith("\r\n0\r\n\r\n");
-        await until("the stream has not ended", isOver, 15_000);
+        await until("the stream has not ended", isOver);
         const seen = listEvents(kind, socket.received);
         expect(seen.length).toBeGreaterThan(0);
         expect(seen.length).toBeLessThan(MANY);
         const again = await connect(kind, seen.at(-1)?.id);
         const rest = () => listEvents(kind, again.received);
-        await until("not every event came", () => rest().length >= MANY - seen.length, 15_000);
+        await until("not every event came", () => rest().length >= MANY - seen.length);
         const times = [...seen, ...rest()].map(({ at }) => at - EVENT_AT);
         expect(times).toEqual(Array.from({ length: MANY }, (_, n) => n + 1));
       });

@@ -72,7 +72,7 @@ describe("four instances on one Redis", () => {
     for (const [index, text] of texts.entries()) {
       ids.push(expectStatus(await fleet.at(index % 4).submit(key, text), 202).command_id);
     }
-    await until("not all is delivered", () => deliveriesOf(fleet, home).length >= texts.length, 15_000);
+    await until("not all is delivered", () => deliveriesOf(fleet, home).length >= texts.length);
     expect(textsOf(fleet, home)).toEqual(texts);
     const times = deliveriesOf(fleet, home).map(({ at }) => at);
     const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));

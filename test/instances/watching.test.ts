@@ -144,10 +144,10 @@ test("nobody watches without Redis; when it is back watching goes on, and a shor
 
   fleet.simulator.arm({ kind: "burst", list: "KillLogs", count: 1, times: 1, server: home.town });
   for (const proxy of proxies) proxy.set({ kind: "pass" });
-  await until("watching does not go on", () => callsFor(home).length >= before + 2, 30_000);
+  await until("watching does not go on", () => callsFor(home).length >= before + 2);
   const read = async () => expectStatus(await fleet.at(0).admin("GET", path), 200).items;
   const isTold = async () => (await read()).some(({ type }: { type: string }) => type === "player.killed");
-  await until("the entry is not recorded", isTold, 30_000);
+  await until("the entry is not recorded", isTold);
   expect((await read()).filter(({ type }: { type: string }) => type === "gap")).toEqual([]);
 }, 90_000);
 
@@ -159,7 +159,7 @@ test("when the instance that watches is killed, the other goes on after its leas
   // After the outage either may have taken the lease.
   for (const instance of fleet.instances) await instance.kill();
   await fleet.at(0).start();
-  await until("the first does not watch", () => hasWatched(fleet.at(0)), 30_000);
+  await until("the first does not watch", () => hasWatched(fleet.at(0)));
   await fleet.at(1).start();
   await until("the second is not there", async () => (await fleet.at(0).countInstances()) === 2);
   const { next } = fleet.simulator.calls();

@@ -519,7 +519,11 @@ describe("a failing game API", () => {
     expect([await bot.statuses(ids), bot.got()]).toEqual([["queued", "queued"], []]);
     gateway.game.read = () => Response.json(BASE_INFO);
     await gateway.pass(1);
-    await gateway.pass(250);
+    // The read is made beside the worker, which looks again after a moment.
+    await until("nothing is sent", async () => {
+      await gateway.pass(250);
+      return bot.got().length > 0;
+    });
     expect([await bot.statuses(ids), bot.got()]).toEqual([["sent", "queued"], [":h 1"]]);
   });
 

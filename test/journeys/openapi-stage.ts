@@ -15,7 +15,7 @@ import { HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
 import { openSocket, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
 import { HookSigner, makeCommand } from "../signed-hooks.ts";
-import { startGatehouse } from "../start-gatehouse.ts";
+import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { refuses, startCommandGateway } from "./commander.ts";
 import type { DocumentedError, DocumentedOperation } from "./openapi-witness.ts";
 
@@ -80,6 +80,8 @@ export async function openStage() {
   const sockets: RawSocket[] = [];
   const streams: (() => Promise<void>)[] = [];
   let made = 0;
+  /** Without an archive; started when it is first needed. */
+  let bare: Promise<TestGatehouse> | undefined;
 
   async function makeHome() {
     const number = ++made;
@@ -456,19 +458,15 @@ export async function openStage() {
     },
     "401 5111": but(() => ({ headers: { "X-Signature-Ed25519": "0".repeat(128) } })),
     "501 5110": async (operation) => {
-      const bare = await startGatehouse();
-      try {
-        const server = await bare.addServer({ community: "cedar" });
-        const publicStatus = { slug: "cedar", showsJoinKey: false };
-        if (operation.tag === "Public status")
-          await bare.app.store.servers.update(server.serverId, { publicStatus });
-        const { token } = await bare.addKey(server);
-        const isOperators = operation.template.startsWith("/admin/");
-        const params = { community: "cedar", server_id: server.serverId };
-        return await send(operation, { params, token: isOperators ? bare.masterKey : token }, bare.url);
-      } finally {
-        await bare.stop();
-      }
+      bare ??= startGatehouse();
+      const { addServer, addKey, app, masterKey, url } = await bare;
+      const slug = `bare-${++made}`;
+      const server = await addServer({ community: slug });
+      await app.store.servers.update(server.serverId, { publicStatus: { slug, showsJoinKey: false } });
+      const { token } = await addKey(server);
+      const isOperators = operation.template.startsWith("/admin/");
+      const params = { community: slug, slug, server_id: server.serverId };
+      return await send(operation, { params, token: isOperators ? masterKey : token }, url);
     },
   };
 
@@ -487,9 +485,10 @@ export async function openStage() {
     provoke(operation: DocumentedOperation, { status, code }: DocumentedError) {
       return provocations[`${status} ${code}`]?.(operation);
     },
-    stop() {
+    async stop() {
       for (const socket of sockets) socket.destroy();
-      return gateway.stop();
+      await (await bare)?.stop();
+      await gateway.stop();
     },
   };
 }

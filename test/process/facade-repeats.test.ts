@@ -79,6 +79,9 @@ test(`over ${CYCLES} kills, the game gets no command twice from clients that sen
     }
     await simulator.clearFaults();
     await service.start();
+    // On a slow machine a short life may have been too short for any command.
+    await until("the game gets too few commands", () => record.countTexts() > CYCLES);
+    await until("nothing was sent again", () => sent.some(({ attempts }) => attempts > 1));
     isOver = true;
     await Promise.all(clients);
     await until("the queues are not drained", () => service.isDrained(), 60_000);
@@ -96,7 +99,4 @@ test(`over ${CYCLES} kills, the game gets no command twice from clients that sen
   expect([...answers].filter((status) => ![200, 422, undefined].includes(status))).toEqual([]);
   const neverGot = sent.filter(({ answer, text }) => answer === 200 && !timesGot.has(text));
   expect({ seed, neverGot }).toEqual({ seed, neverGot: [] });
-  // The run must have had commands that could be doubled.
-  expect(timesGot.size).toBeGreaterThan(CYCLES);
-  expect(sent.some(({ attempts }) => attempts > 1)).toBe(true);
 }, 900_000);

@@ -6,8 +6,8 @@ import { join, resolve } from "node:path";
 import { startGatehouse } from "../start-gatehouse.ts";
 
 const PROGRAM = resolve(import.meta.dir, "../../gatehouse");
-/** Long enough for a busy machine. */
-const START_DEADLINE_MS = 45_000;
+/** Only a failure reaches it. */
+const START_DEADLINE_MS = 100_000;
 
 export type RunOptions = {
   readonly cwd: string;
@@ -172,11 +172,11 @@ export function within<T>(ms: number, promise: Promise<T>, complaint: string): P
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Polls until the condition is true. */
+/** Polls until the condition is true. The deadline is one that only a failure reaches. */
 export async function until(
   complaint: string,
   isSo: () => boolean | Promise<boolean>,
-  deadlineMs = 30_000,
+  deadlineMs = 60_000,
 ): Promise<void> {
   const deadline = Date.now() + deadlineMs;
   while (!(await isSo())) {

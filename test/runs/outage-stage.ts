@@ -29,9 +29,9 @@ const PAUSE_MAX_MS = 600;
 /** This share of the outages lasts longer than the leases that the instances hold in Redis. */
 const LONG_SHARE = 0.1;
 const LONG_MS = INSTANCE_LEASE_MS + 1_000;
-const FELT_WITHIN_MS = 20_000;
-const BACK_WITHIN_MS = 20_000;
-const READ_WITHIN_MS = 5_000;
+const FELT_WITHIN_MS = 60_000;
+const BACK_WITHIN_MS = 60_000;
+const READ_WITHIN_MS = 20_000;
 const SETTLED_WITHIN_MS = 60_000;
 /** Events that a webhook must get in that time while it is behind. */
 const CAUGHT_UP_MIN = 200;

@@ -284,7 +284,7 @@ test("a block that could not be saved is saved soon after the disk accepts write
   const countBlocks = () => other.query<{ n: number }, []>("SELECT count(*) AS n FROM blocks").get()?.n;
   expect(countBlocks()).toBe(0);
   other.exec("DROP TRIGGER full");
-  await until("the block is not saved", () => countBlocks() === 1, 5_000);
+  await until("the block is not saved", () => countBlocks() === 1);
   other.close();
   await store.close();
 });
