@@ -77,7 +77,13 @@ async function main(args: readonly string[]): Promise<number> {
     );
     if (!fetched) return 1;
   }
-  const env = { ...process.env, TMPDIR: folder, ...(values.long && { GATEHOUSE_TEST_LONG: "1" }) };
+  const env = {
+    ...process.env,
+    TMPDIR: folder,
+    // They must outlast the run.
+    GATEHOUSE_TEST_SCREENSHOTS: join(tmpdir(), "gatehouse-browser"),
+    ...(values.long && { GATEHOUSE_TEST_LONG: "1" }),
+  };
   const paths = values.quick ? chooseQuick() : rest;
   const ended = await run([...(isAll ? inParallel() : []), ...paths], env);
   const failures = ended.exitCode === 0 ? [] : findReasons(ended);

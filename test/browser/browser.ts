@@ -15,7 +15,8 @@ import { FakeClock, startGatehouse, type TestGatehouse } from "../start-gatehous
 import { BUSY_SERVER, EMPTY_SERVER, SMALL_SERVER, writeGameJson } from "./game-server-fixture.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const SCREENSHOTS = join(tmpdir(), "gatehouse-browser");
+/** Set by scripts/test.ts, which deletes the temporary folder of the tests. */
+const SCREENSHOTS = process.env.GATEHOUSE_TEST_SCREENSHOTS ?? join(tmpdir(), "gatehouse-browser");
 const TEST_MS = 180_000;
 /** The deadline of one step, which only a failure reaches. */
 const STEP_MS = 60_000;
