@@ -80,6 +80,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       gateway,
       isDraining: () => isDraining,
       waitForEvents: options.waitForEvents,
+      waitForCommands: options.waitForCommands,
     });
     const listeners: Listener[] = [];
     const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
