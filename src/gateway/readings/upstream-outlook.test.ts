@@ -23,11 +23,13 @@ import { NO_CODE } from "../../core/upstream-codes.ts";
 
 beforeEach(resetStage);
 
-/** Another instance has just read every server. */
-function shareReading(): RelayShare {
+/** Another instance has just read every server, and was perhaps told after that that they are offline. */
+function shareReading(isOffline = false): RelayShare {
   const reading = good({}, "Another instance's town");
   if (!("parts" in reading)) throw new Error("this was no reading");
-  const status = { remembered: null, breaker: CLOSED_BREAKER, breakerFailure: null, lastFailure: null };
+  const failure = { code: 3002, message: "offline", isRateLimit: false };
+  const remembered = isOffline ? { failure, at: stage.now, forMs: FRESH_MS } : null;
+  const status = { remembered, breaker: CLOSED_BREAKER, breakerFailure: null, lastFailure: null };
   return {
     peek: async () => ({
       version: 1,
@@ -76,6 +78,13 @@ describe("the refusal of a command before it is queued", () => {
     expect(await findCode()).toBe(3002);
     expect(retryAfterOf((await find()) as never)).toBe("1");
     expect(stage.calls).toHaveLength(length);
+  });
+
+  test("is 3002 when another instance was told so", async () => {
+    const relay = openRelay({}, shareReading(true));
+    const refusal = await relay.findCommandRefusal(server(), stage.now);
+    expect(refusal && codeOf(refusal)).toBe(3002);
+    expect(stage.calls).toEqual([]);
   });
 
   test("is 3002 as long as the server says so when it is asked again", async () => {
