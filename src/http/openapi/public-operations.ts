@@ -169,7 +169,7 @@ const openEventSocket: Operation = {
   tag: "Events",
   summary: "Follow what happens, over a WebSocket",
   description:
-    'The same as the stream, in JSON text frames: `{"op":"hello","cursor","server_time"}`, `{"op":"event","event"}`, `{"op":"heartbeat","cursor"}`, `{"op":"bye","code"}` or `{"op":"bye","reason"}`. Send the token in the Authorization header, or, where that is not possible, within 10 s as the first and only frame `{"op":"auth","token","after","types"}` (`after` and `types` are optional, and win over the query). A refusal is an ordinary answer before the upgrade; after a token in a frame it is `bye` with the code, and close 4001. Close codes: 4001 refused, or the key may not go on; 1012 restart; 1013 too slow; 1003 you sent something else; 1009 a frame over 4 KiB. At most 1,000 sockets of an instance wait for their token.',
+    'The same as the stream, in JSON text frames: `{"op":"hello","cursor","server_time"}`, `{"op":"event","event"}`, `{"op":"heartbeat","cursor"}`, `{"op":"bye","code"}` or `{"op":"bye","reason"}`. Send the token in the Authorization header, or, where that is not possible, within 10 s as the first and only frame `{"op":"auth","token","after","types"}` (`after` and `types` are optional, and win over the query; `types` may be a list of names too). A refusal is an ordinary answer before the upgrade; after a token in a frame it is `bye` with the code, and close 4001. Close codes: 4001 refused, or the key may not go on; 1012 restart; 1013 too slow; 1003 you sent something else; 1009 a frame over 4 KiB. At most 1,000 sockets of an instance wait for their token.',
   security: ["apiKey", "optional"],
   parameters: STREAM_PARAMETERS,
   answers: {
