@@ -59,7 +59,12 @@ export class OwnOrigin {
     const protocols = call.request.headers.get("x-forwarded-proto");
     if (protocols === null || !trusted.has(parseAddress(call.peerAddress) ?? "")) return false;
     // The proxy next to us writes last.
-    return protocols.split(",").at(-1)?.trim().toLowerCase() === "https";
+    return (
+      protocols
+        .slice(protocols.lastIndexOf(",") + 1)
+        .trim()
+        .toLowerCase() === "https"
+    );
   }
 }
 
