@@ -152,7 +152,7 @@ function warnOfParked({ servers }: Store, isSimulatorInUse: boolean, log: Log): 
 }
 
 /** Chooses between the handlers as the listener does. */
-function createAnswer({ handle, handleOperator = handle }: RequestHandlers): RequestHandler {
+function createAnswer({ handle, handleOperator }: RequestHandlers): RequestHandler {
   return (request, connection) => {
     const isForOperators = isOperatorPath(splitUrl(request.url).path);
     return isForOperators ? handleOperator(request, connection) : handle(request, connection);

@@ -181,13 +181,18 @@ export function parseAuthFrame(text: string): AuthFrame | undefined {
   }
   if (typeof frame !== "object" || frame === null || !("op" in frame) || frame.op !== "auth")
     return undefined;
-  const { token, after, types } = frame as Record<string, unknown>;
+  const { token, after, types: given } = frame as Record<string, unknown>;
+  const types = isTextList(given) ? given.join(",") : given;
   if (typeof token !== "string" || !isTextOrAbsent(after) || !isTextOrAbsent(types)) return undefined;
   return { token, ...(after !== undefined && { after }), ...(types !== undefined && { types }) };
 }
 
 function isTextOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
+}
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }
 
 /** A socket whose stream was admitted with the request, or a guest who has still to send a token. */

@@ -338,7 +338,7 @@ testWith(
     for (const title of ["AVERAGE", "JOINED", "SESSIONS", "CALLERS WAITED", "MON"])
       expect(told).toContain(title);
     expect(readFileSync(join(cwd, "playtime.csv"), "utf8")).toMatch(
-      /^player,id,seconds,sessions\r\n\w+:\d+,/,
+      /^"player","id","seconds","sessions"\r\n"\w+:\d+",/,
     );
   },
   PATIENCE_MS,

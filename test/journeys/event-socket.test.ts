@@ -148,9 +148,11 @@ describe("a socket", () => {
       await connectAndSend({ op: "auth", token }, "?after=earliest&types=player.joined")
     ).take(2);
     expect([hello?.op, next && timesOf([next])]).toEqual(["hello", [2]]);
+    const listed = { op: "auth", token, after: "earliest", types: ["player.joined", "gap"] };
+    expect(timesOf((await (await connectAndSend(listed)).take(2)).slice(1))).toEqual([2]);
     const own =
       (await (await gatehouse.get("/v2/game/key", token)).headers.get("x-ratelimit-remaining")) ?? "";
-    expect(own).toBe("117");
+    expect(own).toBe("116");
   });
 
   test("works with the community form", async () => {
@@ -172,6 +174,7 @@ describe("refusals", () => {
     expect(await ask([...UPGRADE, "Authorization: "])).toEqual([401, 5007]);
     expect(await ask([...UPGRADE, authorization], "?after=x")).toEqual([400, 5104]);
     expect(await ask([...UPGRADE, authorization], "?types=player.joined")).toEqual([403, 5011]);
+    expect(await ask([...UPGRADE, authorization], `?types=${"x,".repeat(5_000)}`)).toEqual([400, 5104]);
     expect(await ask([authorization])).toEqual([426, 5104]);
     const otherVersion = UPGRADE.map((line) => line.replace("Version: 13", "Version: 8"));
     expect(await ask([...otherVersion, authorization])).toEqual([426, 5104]);
@@ -197,6 +200,8 @@ describe("refusals", () => {
       { code: 5011 },
       4001,
     );
+    for (const types of ["gap,".repeat(65), "x".repeat(2_001), Array(65).fill("gap"), []])
+      await expectBye(await connectAndSend({ op: "auth", token, types }), { code: 5104 }, 4001);
     archive.fault = new ArchiveUnavailable("away");
     await expectBye(await connectAndSend({ op: "auth", token }), { code: 5106 }, 4001);
     archive.fault = undefined;
@@ -239,6 +244,7 @@ describe("refusals", () => {
       "null",
       { op: "auth" },
       { op: "auth", token, after: 1 },
+      { op: "auth", token, types: [1] },
       { op: "other", token },
     ]) {
       expect(await (await connectAndSend(frame)).closed).toBe(1003);
