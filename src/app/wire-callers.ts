@@ -179,11 +179,10 @@ export function wireCommands(
   };
 }
 
-export function wireGameHooks({
-  config,
-  resources,
-  gateway,
-}: HttpWiring): Wired<"gameHooks"> & { readonly hookMeter: HookMeter } {
+export function wireGameHooks(
+  { config, resources, gateway }: HttpWiring,
+  findAddress: (call: Call) => string,
+): Wired<"gameHooks"> & { readonly hookMeter: HookMeter } {
   const { store, clock, demo } = resources;
   const meter = new HookMeter();
   const held = new HeldBodies();
@@ -191,7 +190,7 @@ export function wireGameHooks({
   const signatureCheck = new SignatureCheck([config.gamePublicKey, ...(demo ? [demo.publicKey] : [])]);
   return {
     hookMeter: meter,
-    handlers: { gameHooks: new GameHookHandler({ receiver, signatureCheck, meter, held }) },
+    handlers: { gameHooks: new GameHookHandler({ receiver, signatureCheck, meter, held, findAddress }) },
     sizes: [
       { name: "held_webhook_bytes", size: () => held.bytes, max: held.bytesMax },
       { name: "seen_webhooks", size: () => receiver.seen, max: SEEN_MAX },

@@ -45,7 +45,7 @@ export function wireHttp(wiring: HttpWiring): WiredHandlers {
   const reads = wireReads(wiring, authentication, cursors, observer);
   const { readServer, eventSocket } = reads.handlers;
   const commands = wireCommands(wiring, authentication, pages, readServer);
-  const gameHooks = wireGameHooks(wiring);
+  const gameHooks = wireGameHooks(wiring, findAddress);
   const status = wireStatus(wiring, findAddress);
   const admin = wireOperators(wiring, authentication, pages, readServer);
   const wired = [authentication, reads, commands, gameHooks, status, admin];
