@@ -3,10 +3,12 @@ import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { ArchiveUnavailable } from "../core/errors.ts";
 import { TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
+import type { Delivery } from "../core/ports/upstream.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { ReadingThread } from "./reading-thread.ts";
 
 const AT = 1_800_000_000_000;
+const DONE: Delivery = { outcome: "done", hint: null };
 const FAILURE = { code: 1001, message: "down", isRateLimit: false };
 
 /** A thread that does nothing by itself. */
@@ -79,7 +81,7 @@ function startedWorker(place: number): FakeWorker {
 }
 
 test("a thread that cannot be started fails calls, throws at nobody, and leaves nothing waiting", async () => {
-  const timers = spyOn(globalThis, "setTimeout");
+  const timers = spyOn(globalThis, "setInterval");
   startFault = new Error("no threads left");
   expect(await thread.readServer("key-Town")).toMatchObject({ failure: { code: 0 } });
   // The command certainly was not sent, so it may be sent later.
@@ -93,14 +95,49 @@ test("a thread that cannot be started fails calls, throws at nobody, and leaves 
   expect(logged).toEqual(["the reading thread failed"]);
 });
 
-test("the largest timeout is waited for, not taken for none", async () => {
-  const timers = spyOn(globalThis, "setTimeout");
-  thread = openThread(TIMER_MAX_MS);
-  const reading = thread.readServer("key-Town");
-  expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([TIMER_MAX_MS]);
+/** Sends a command to a thread that does not answer. `check` looks at the deadline once, when so much time has passed. */
+function sendUnanswered() {
+  const timers = spyOn(globalThis, "setInterval");
+  const delivery = thread.sendCommand("key-Town", ":h hi");
+  const [isOver, everyMs = 0] = timers.mock.calls[0] ?? [];
   timers.mockRestore();
-  startedWorker(0).die();
-  expect(await reading).toMatchObject({ failure: { code: 0 } });
+  if (typeof isOver !== "function") throw new Error("there is no deadline");
+  const clock = spyOn(performance, "now");
+  let now = performance.now();
+  const check = (ms: number) => {
+    now += ms;
+    clock.mockReturnValue(now);
+    isOver();
+  };
+  return { delivery, everyMs, check, restore: () => clock.mockRestore() };
+}
+
+test.each([100, 5_000, TIMER_MAX_MS])(
+  "a thread with a timeout of %d ms may take so long",
+  async (timeoutMs) => {
+    thread = openThread(timeoutMs);
+    const { delivery, everyMs, check, restore } = sendUnanswered();
+    expect(everyMs).toBeLessThanOrEqual(100);
+    for (let ms = 0; ms < Math.min(timeoutMs, 60_000); ms += everyMs) check(everyMs);
+    restore();
+    startedWorker(0).tell({ id: 1, value: DONE });
+    expect(await delivery).toEqual(DONE);
+  },
+);
+
+test("a command is sent when its answer came while this process was held up, however long", async () => {
+  const { delivery, check, restore } = sendUnanswered();
+  check(3_600_000);
+  restore();
+  startedWorker(0).tell({ id: 1, value: DONE });
+  expect(await delivery).toEqual(DONE);
+});
+
+test("a command is lost when the thread does not answer at all", async () => {
+  const { delivery, everyMs, check, restore } = sendUnanswered();
+  for (let ms = 0; ms < 10_000; ms += everyMs) check(everyMs);
+  restore();
+  expect(await delivery).toMatchObject({ outcome: "lost" });
 });
 
 test("a command is lost when the thread dies with it", async () => {
