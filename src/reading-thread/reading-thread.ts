@@ -54,7 +54,7 @@ export type ReadingThreadParts = {
 type Waiting = {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
 };
 
 export class ReadingThread implements Upstream, Recorder {
@@ -189,17 +189,38 @@ export class ReadingThread implements Upstream, Recorder {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#lastId;
     this.#post({ id, call, args } as Call);
+    this.#waiting.set(id, { resolve, reject, timer: this.#startDeadline(id, call, waitMs) });
+    return promise as Promise<Calls[Name]["value"]>;
+  }
+
+  #startDeadline(id: number, call: CallName, waitMs: number): NodeJS.Timeout {
     // An answer that has arrived while this thread was held up is still read.
     const everyMs = checkEveryMs(waitMs);
     const running = new RunningTime(performance.now(), everyMs);
     const timer = setInterval(() => {
       if (running.at(performance.now()) < waitMs) return;
       clearInterval(timer);
-      this.#waiting.delete(id);
-      reject(new ArchiveUnavailable("the reading thread did not answer in time"));
+      if (call === "sendCommand") void this.#waitOnIfAlive(id, waitMs);
+      else this.#giveUp(id);
     }, everyMs);
-    this.#waiting.set(id, { resolve, reject, timer });
-    return promise as Promise<Calls[Name]["value"]>;
+    return timer;
+  }
+
+  /** A thread that is only slow still says what became of the command: it gives the call up itself when its time is over. */
+  async #waitOnIfAlive(id: number, waitMs: number): Promise<void> {
+    const isAlive = await this.#call("ping", waitMs).then(
+      () => true,
+      () => false,
+    );
+    const waiting = this.#waiting.get(id);
+    if (waiting && isAlive) waiting.timer = this.#startDeadline(id, "sendCommand", waitMs);
+    else this.#giveUp(id);
+  }
+
+  #giveUp(id: number): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.reject(new ArchiveUnavailable("the reading thread did not answer in time"));
   }
 
   /** Never throws: no caller waits for a result. */
