@@ -108,10 +108,13 @@ export class CommandDispatcher {
       return;
     }
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const wake = new AbortController();
     const worker: Worker = {
-      ...{ wake, isNotified: false, isClaimUnanswered: false },
-      ...{ refusals: 0, bugs: 0, ended },
+      wake: new AbortController(),
+      isNotified: false,
+      refusals: 0,
+      isClaimUnanswered: false,
+      bugs: 0,
+      ended,
     };
     this.#workers.set(serverId, worker);
     void this.#run(serverId, worker).finally(resolve);
