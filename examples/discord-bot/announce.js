@@ -35,8 +35,7 @@ export function describe({ type, backfill, data }) {
 
 /** The name from `<player_name>:<player_id>`; emergency calls have only the id, as a number. */
 function nameOf(player) {
-  const text = String(player ?? "somebody");
-  return escapeMarkdown(text.slice(0, text.lastIndexOf(":")) || text);
+  return escapeMarkdown(String(player ?? "somebody").replace(/:\d+$/, ""));
 }
 
 /** False when the bot stops before Discord has it. */

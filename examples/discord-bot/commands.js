@@ -72,6 +72,6 @@ export function shorten(text) {
 
 /** The name from `<player_name>:<player_id>`, with the callsign. */
 function nameOf({ Player = "somebody", Callsign }) {
-  const name = escapeMarkdown(Player.slice(0, Player.lastIndexOf(":")) || Player);
+  const name = escapeMarkdown(Player.replace(/:\d+$/, ""));
   return Callsign ? `${name} (${escapeMarkdown(Callsign)})` : name;
 }
