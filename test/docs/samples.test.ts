@@ -1,9 +1,10 @@
 // What holds for every sample of the pages, and for their programs on bad days: each runs as printed against a fake Gatehouse
 // that fails.
 import { afterEach, describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { program, testWith } from "../needs.ts";
 import {
@@ -137,9 +138,8 @@ const cut: Answer = (_request, _body, response) => void response.destroy();
 function start(
   page: string,
   file: string,
-  url: string,
+  env: Record<string, string>,
   edits: Record<string, string> = {},
-  count = "9",
 ): GatehouseProcess & { readonly cwd: string } {
   const cwd = makeFolder();
   let text = listPageBlocks(page).find(({ fileName }) => fileName === file)?.text ?? "";
@@ -148,13 +148,14 @@ function start(
     text = text.replaceAll(printed, used);
   }
   const isPython = file.endsWith(".py");
-  const name = isPython ? file : file.replace(/ts$/, "mjs");
+  const name = isPython ? file : file.replace(/m?ts$/, "mjs");
   writeFileSync(join(cwd, name), isPython ? text : new Bun.Transpiler({ loader: "ts" }).transformSync(text));
-  const env = { GATEHOUSE_URL: url, GATEHOUSE_KEY: "gth_a", COUNT: count };
   // Before Node 22 its WebSocket needs a flag.
   const args = isPython ? [name] : ["--experimental-websocket", name];
   return Object.assign(run(args, { cwd, env, program: isPython ? "python3" : "node" }), { cwd });
 }
+
+const callerOf = (url: string, COUNT = "9") => ({ GATEHOUSE_URL: url, GATEHOUSE_KEY: "gth_a", COUNT });
 
 const both = (name: string): [string][] => [[`${name}.ts`], [`${name}.py`]];
 
@@ -178,7 +179,7 @@ describe.each(both("client"))("%s", (file) => {
         reply({ command_id: "cmd_1" }, 202),
         reply(refused),
       ]);
-      const child = start("docs/bots.md", file, fake.url);
+      const child = start("docs/bots.md", file, callerOf(fake.url));
       expect([await within(PATIENCE_MS, child.exited, "no end"), child.stderr]).toEqual([0, ""]);
       expect(child.stdout).toContain("Ann (1) plays for Police\nsomebody (?) plays for");
       expect(child.stdout).toContain("the command is failed\nthe game says: prohibited text\n");
@@ -202,7 +203,7 @@ describe.each(both("client"))("%s", (file) => {
         upstream_message: "invalid key",
       };
       const fake = await startFake([reply(offline, 400)]);
-      const child = start("docs/bots.md", file, fake.url);
+      const child = start("docs/bots.md", file, callerOf(fake.url));
       expect(await within(PATIENCE_MS, child.exited, "no end")).toBe(1);
       expect(child.stderr).toContain("5019 game_api_error invalid key");
       expect(fake.requests).toHaveLength(1);
@@ -226,7 +227,9 @@ describe.each(both("follow"))("%s", (file) => {
           .write(page.slice(0, 40), () => response.destroy());
       };
       const fake = await startFake([cut, cutInside, (_request, _body, response) => void response.end(page)]);
-      const child = start("docs/events.md", file, fake.url, { "player.*,modcall.*": "vehicle.*" }, "2");
+      const child = start("docs/events.md", file, callerOf(fake.url, "2"), {
+        "player.*,modcall.*": "vehicle.*",
+      });
       expect(await within(PATIENCE_MS, child.exited, "no end")).toBe(0);
       expect(child.stdout.match(/vehicle\.spawned \{.*Tractor.*\}/g)).toHaveLength(2);
       const saved = file.endsWith(".py") ? "cursor-python.txt" : "cursor.txt";
@@ -256,7 +259,9 @@ describe.each(both("live"))("%s", (file) => {
       };
       const send: Answer = (_request, _body, response) => void response.write(`${hello}${second}`);
       const fake = await startFake([limited, sendAndCut, send]);
-      const child = start("docs/events.md", file, fake.url, { "player.*,modcall.*": "vehicle.*" }, "2");
+      const child = start("docs/events.md", file, callerOf(fake.url, "2"), {
+        "player.*,modcall.*": "vehicle.*",
+      });
       expect(await within(PATIENCE_MS, child.exited, "no end")).toBe(0);
       expect(child.stdout.match(/vehicle\.spawned \{.*Tractor.*\}/g)).toHaveLength(2);
       const [one, two, three] = fake.requests;
@@ -288,9 +293,37 @@ testWith(program("node"))(
       },
     });
     undoLater(() => server.stop(true));
-    const child = start("docs/events.md", "socket.ts", server.url.href, { "30_000": "1_000" }, "1");
+    const child = start("docs/events.md", "socket.ts", callerOf(server.url.href, "1"), { "30_000": "1_000" });
     expect(await within(PATIENCE_MS, child.exited, "no end")).toBe(0);
     expect([child.stdout, attempts]).toEqual(["0 vehicle.spawned\n", 3]);
   },
   PATIENCE_MS,
 );
+
+describe.each([["receiver.mts"], ["receiver.py"]])("%s", (file) => {
+  const testIt = testWith(program("node"), program("python3"));
+  testIt("does not start without a secret, with which anybody could sign", async () => {
+    const child = start("docs/webhooks.md", file, { PORT: "0" });
+    expect(await within(PATIENCE_MS, child.exited, "no end")).toBe(1);
+    expect(child.stderr).toContain("WEBHOOK_SECRET must be");
+  });
+
+  testIt("goes on after a request that was cut off", async () => {
+    const port = await findFreePort();
+    const child = start("docs/webhooks.md", file, { PORT: String(port), WEBHOOK_SECRET: "whsec_AAAA" });
+    await child.waitForLine("listening on");
+    const half = connect(port, "127.0.0.1");
+    half.end("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf");
+    await once(half.resume(), "close");
+    const { status } = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: "{}" });
+    expect(status).toBe(401);
+  });
+});
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
