@@ -80,6 +80,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       gateway,
       isDraining: () => isDraining,
       waitForEvents: options.waitForEvents,
+      waitForCommands: options.waitForCommands,
     });
     const listeners: Listener[] = [];
     const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
@@ -151,7 +152,7 @@ function warnOfParked({ servers }: Store, isSimulatorInUse: boolean, log: Log): 
 }
 
 /** Chooses between the handlers as the listener does. */
-function createAnswer({ handle, handleOperator = handle }: RequestHandlers): RequestHandler {
+function createAnswer({ handle, handleOperator }: RequestHandlers): RequestHandler {
   return (request, connection) => {
     const isForOperators = isOperatorPath(splitUrl(request.url).path);
     return isForOperators ? handleOperator(request, connection) : handle(request, connection);

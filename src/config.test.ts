@@ -8,6 +8,15 @@ test("the published key is one, and is used when nothing is set", () => {
   expect(parseConfig({ GATEHOUSE_GAME_PUBLIC_KEY: "" }).gamePublicKey).toBe(PUBLISHED_GAME_KEY);
 });
 
+test("the API key that the pages let readers export is no unknown setting, when they start Gatehouse in that terminal", () => {
+  const { unknownSettings } = parseConfig({
+    GATEHOUSE_URL: "http://a",
+    GATEHOUSE_KEY: "gth_a",
+    GATEHOUSE_KEYS: "",
+  });
+  expect(unknownSettings).toEqual(["GATEHOUSE_KEYS"]);
+});
+
 test.each([
   ["a word", "secret"],
   ["the key alone, without its form", "jSICb9pp0kHizGQtdG8ySWsDChfGqi+gyFCttigBNOA="],

@@ -3,13 +3,13 @@
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = "GATEHOUSE_";
-/** Settings that only the command line reads. */
-const COMMAND_LINE_SETTINGS: readonly string[] = ["GATEHOUSE_URL"];
+/** Not read here: the address that the command line calls, and the API key of the examples, set in the same terminal. */
+const CALLER_SETTINGS: readonly string[] = ["GATEHOUSE_URL", "GATEHOUSE_KEY"];
 
 export class SettingReader {
   readonly faults: string[] = [];
   readonly #environment: Environment;
-  readonly #known = new Set(COMMAND_LINE_SETTINGS);
+  readonly #known = new Set(CALLER_SETTINGS);
 
   constructor(environment: Environment) {
     this.#environment = environment;

@@ -33,9 +33,9 @@ export function describe({ type, backfill, data }) {
   return undefined;
 }
 
-/** The name from `<player_name>:<player_id>`. */
-function nameOf(player = "somebody") {
-  return escapeMarkdown(player.slice(0, player.lastIndexOf(":")) || player);
+/** The name from `<player_name>:<player_id>`; emergency calls have only the id, as a number. */
+function nameOf(player) {
+  return escapeMarkdown(String(player ?? "somebody").replace(/:\d+$/, ""));
 }
 
 /** False when the bot stops before Discord has it. */

@@ -57,8 +57,10 @@ export const commands = [
         .catch(() => command.status())
         .catch(() => undefined);
       if (!state) return "Gatehouse has taken it, but I cannot see its end. Check before you send it again.";
-      const { status, position } = state;
-      return STATES[status] ?? (position ? `It waits in place ${position}.` : "It is on its way.");
+      const { status, position, upstream_message } = state;
+      const said = upstream_message ? ` It said: ${escapeMarkdown(upstream_message)}` : "";
+      if (STATES[status]) return STATES[status] + said;
+      return position ? `It waits in place ${position}.` : "It is on its way.";
     },
   },
 ];
@@ -70,6 +72,6 @@ export function shorten(text) {
 
 /** The name from `<player_name>:<player_id>`, with the callsign. */
 function nameOf({ Player = "somebody", Callsign }) {
-  const name = escapeMarkdown(Player.slice(0, Player.lastIndexOf(":")) || Player);
+  const name = escapeMarkdown(Player.replace(/:\d+$/, ""));
   return Callsign ? `${name} (${escapeMarkdown(Callsign)})` : name;
 }

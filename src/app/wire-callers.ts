@@ -55,6 +55,8 @@ export type HttpWiring = {
   readonly isDraining: () => boolean;
   /** How readers of events wait. */
   readonly waitForEvents: SleepUntilWoken | undefined;
+  /** How callers wait for what becomes of their commands. */
+  readonly waitForCommands: SleepUntilWoken | undefined;
 };
 
 /** Some of the handlers, and the gauges of what they keep in memory. */
@@ -152,14 +154,15 @@ export function wireReads(
 }
 
 export function wireCommands(
-  { config, resources, gateway }: HttpWiring,
+  { config, resources, gateway, waitForCommands }: HttpWiring,
   { handlers: { callerSteps } }: Authentication,
   pages: Pages,
   readServer: ReadServerHandler,
 ): Wired<"commands" | "facade"> {
   const { store, clock } = resources;
   const { commands, keys, servers } = store;
-  const { dispatcher, commandMeter: meter, commandEnds: ends } = gateway;
+  const { relay, dispatcher, commandMeter: meter, commandEnds: ends } = gateway;
+  const pause = waitForCommands ?? pauseUntilWoken;
   const isSimulatorInUse = config.upstreamUrl === undefined;
   const submitter = new CommandSubmitter({
     commands,
@@ -170,17 +173,16 @@ export function wireCommands(
   return {
     handlers: {
       commands: new CommandHandlers({ commands, keys, callerSteps, pages, clock, meter, submitter }),
-      facade: new FacadeHandlers({ readServer, callerSteps, submitter, ends, clock }),
+      facade: new FacadeHandlers({ readServer, callerSteps, submitter, ends, relay, clock, pause }),
     },
     sizes: [{ name: "awaited_commands", size: () => ends.waiting, max: WAITING_MAX }],
   };
 }
 
-export function wireGameHooks({
-  config,
-  resources,
-  gateway,
-}: HttpWiring): Wired<"gameHooks"> & { readonly hookMeter: HookMeter } {
+export function wireGameHooks(
+  { config, resources, gateway }: HttpWiring,
+  findAddress: (call: Call) => string,
+): Wired<"gameHooks"> & { readonly hookMeter: HookMeter } {
   const { store, clock, demo } = resources;
   const meter = new HookMeter();
   const held = new HeldBodies();
@@ -188,7 +190,7 @@ export function wireGameHooks({
   const signatureCheck = new SignatureCheck([config.gamePublicKey, ...(demo ? [demo.publicKey] : [])]);
   return {
     hookMeter: meter,
-    handlers: { gameHooks: new GameHookHandler({ receiver, signatureCheck, meter, held }) },
+    handlers: { gameHooks: new GameHookHandler({ receiver, signatureCheck, meter, held, findAddress }) },
     sizes: [
       { name: "held_webhook_bytes", size: () => held.bytes, max: held.bytesMax },
       { name: "seen_webhooks", size: () => receiver.seen, max: SEEN_MAX },

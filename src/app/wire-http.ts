@@ -45,7 +45,7 @@ export function wireHttp(wiring: HttpWiring): WiredHandlers {
   const reads = wireReads(wiring, authentication, cursors, observer);
   const { readServer, eventSocket } = reads.handlers;
   const commands = wireCommands(wiring, authentication, pages, readServer);
-  const gameHooks = wireGameHooks(wiring);
+  const gameHooks = wireGameHooks(wiring, findAddress);
   const status = wireStatus(wiring, findAddress);
   const admin = wireOperators(wiring, authentication, pages, readServer);
   const wired = [authentication, reads, commands, gameHooks, status, admin];
@@ -88,10 +88,12 @@ function wireEdges(
   const forOthers = wireEdge(parts, otherRoutes);
   const forOperators = wireEdge(parts, operatorRoutes);
   const forCallers = config.admin && wireEdge(parts, listCallerRoutes(handlers));
-  const operators = { handle: forOthers.handle, handleOperator: forOperators.handle };
-  const edges = [forOthers, forOperators, ...(forCallers ? [forCallers] : [])];
+  const forNobody = wireEdge(parts, []);
+  const refuse = forNobody.handle;
+  const operators = { handle: forOthers.handle, handleOperator: forOperators.handle, refuse };
+  const edges = [forOthers, forOperators, forNobody, ...(forCallers ? [forCallers] : [])];
   return {
-    everybody: forCallers ? { handle: forCallers.handle, handleOperator: undefined } : operators,
+    everybody: forCallers ? { handle: forCallers.handle, handleOperator: refuse, refuse } : operators,
     operators,
     knownUrls: {
       name: "known_urls",

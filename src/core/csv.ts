@@ -5,8 +5,6 @@ export type CsvValue = string | number | null;
 
 /** Spreadsheets take a text that begins so for a formula, and run it. */
 const FORMULA = /^[=+\-@\t\r\n]/;
-/** Everything else can stand without quotes. */
-const NEEDS_QUOTES = /[",\r\n]/;
 
 /** With a line of titles, and a line end after every row. */
 export function writeCsv(titles: readonly string[], rows: Iterable<readonly CsvValue[]>): string {
@@ -14,10 +12,13 @@ export function writeCsv(titles: readonly string[], rows: Iterable<readonly CsvV
   return `${lines.join("\r\n")}\r\n`;
 }
 
-/** Numbers are numbers, also negative ones; only a text can be a formula. */
+/**
+ * Numbers are numbers, also negative ones; only a text can be a formula. Every text is quoted: a spreadsheet may split cells at
+ * semicolons or tabs too, and what follows one could be a formula.
+ */
 function writeCell(value: CsvValue): string {
   if (value === null) return "";
   if (typeof value === "number") return String(value);
   const text = FORMULA.test(value) ? `'${value}` : value;
-  return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return `"${text.replaceAll('"', '""')}"`;
 }

@@ -33,11 +33,10 @@ export function matchCommands<E extends LogEntry>(
   log: readonly E[],
 ): ReadonlyMap<E, string> {
   const entries = log.filter(isRemoteEntry).sort((a, b) => loggedTime(a) - loggedTime(b));
+  const byText = Map.groupBy(entries, ({ Command }) => Command?.trim() ?? "");
   const matches = new Map<E, string>();
   const match = (command: SentCommand, isInTime: (at: number) => boolean) => {
-    const entry = entries.find((one) => {
-      return !matches.has(one) && one.Command?.trim() === command.text && isInTime(loggedTime(one));
-    });
+    const entry = byText.get(command.text)?.find((one) => !matches.has(one) && isInTime(loggedTime(one)));
     if (entry) matches.set(entry, command.commandId);
   };
   for (const command of sent) {

@@ -33,14 +33,12 @@ export function toSectionNames(set: SectionSet): Section[] {
 
 /** The sections that are requested with `true`, and with no other value. Unknown parameters are ignored. */
 export function parseSections(query: string): SectionSet {
-  let requested = NO_SECTIONS;
-  let invalid = NO_SECTIONS;
   // URLSearchParams removes one leading question mark. It removes this one and keeps a question mark in the first name.
-  for (const [name, value] of new URLSearchParams(`?${query}`)) {
-    const bit = BIT_OF.get(name);
-    if (bit === undefined) continue;
-    if (value === "true") requested |= bit;
-    else invalid |= bit;
-  }
-  return requested & ~invalid;
+  const parameters = new URLSearchParams(`?${query}`);
+  // Asked for by name: going through thirty thousand parameters takes twice as long as parsing them.
+  return toSectionSet(SECTIONS.filter((name) => isTrue(parameters.getAll(name))));
+}
+
+function isTrue(values: readonly string[]): boolean {
+  return values.length > 0 && values.every((value) => value === "true");
 }

@@ -65,12 +65,12 @@ describe("behind trusted proxies", () => {
     expect(findAddress(callFrom("10.0.0.1", "10.0.0.3, 10.0.0.2"))).toBe("10.0.0.3");
   });
 
-  test("a header of a thousand addresses is read within a moment", () => {
-    const started = performance.now();
-    expect(findAddress(callFrom("10.0.0.1", `198.51.100.1${", 10.0.0.2".repeat(1_000)}`))).toBe(
-      "198.51.100.1",
-    );
-    expect(performance.now() - started).toBeLessThan(500);
+  test("no more than 100 entries are looked at, however long the header is", () => {
+    const behind = (proxies: number) => `198.51.100.1${", 10.0.0.2".repeat(proxies)}`;
+    expect(findAddress(callFrom("10.0.0.1", behind(99)))).toBe("198.51.100.1");
+    for (const proxies of [100, 6_000])
+      expect(findAddress(callFrom("10.0.0.1", behind(proxies)))).toBe("10.0.0.2");
+    expect(findAddress(callFrom("10.0.0.1", `198.51.100.1${",".repeat(60_000)}`))).toBe("10.0.0.1");
   });
 
   test("for any list of addresses the client is the last one that is not trusted", () => {

@@ -2,6 +2,9 @@
 import { type AddressList, parseAddress } from "../core/address.ts";
 import type { Call } from "./call.ts";
 
+/** No chain of proxies is longer. What is left of these entries is not looked at. */
+export const HOPS_MAX = 100;
+
 /** The peer's address; behind a trusted proxy, the last address in X-Forwarded-For that is not a trusted proxy's. */
 export function findClientAddress(call: Call, trusted: AddressList): string {
   const peer = parseAddress(call.peerAddress) ?? "";
@@ -9,7 +12,7 @@ export function findClientAddress(call: Call, trusted: AddressList): string {
   const hops = call.request.headers.get("x-forwarded-for") ?? "";
   let client = peer;
   // From the right, one by one: what is left of the client was written by the client and may be very long.
-  for (let end = hops.length; end >= 0; ) {
+  for (let end = hops.length, looked = 0; end >= 0 && looked < HOPS_MAX; looked++) {
     const comma = end === 0 ? -1 : hops.lastIndexOf(",", end - 1);
     const hop = hops.slice(comma + 1, end);
     end = comma;

@@ -5,12 +5,13 @@ const NAME = "gatehouse_device";
 /** Over TLS: browsers take a cookie with this prefix only over TLS, so nobody on the network can plant one. */
 const SECURE_NAME = `__Secure-${NAME}`;
 const ATTRIBUTES = "Path=/session; HttpOnly; SameSite=Strict";
-const LENGTH_MAX = 8_192;
+/** Longer headers are not parsed. */
+export const COOKIE_LENGTH_MAX = 8_192;
 
 /** Undefined when there is none. More than one could be planted by somebody else, so then none counts. */
 export function readDeviceCookie(call: Call): string | undefined {
   const header = call.request.headers.get("cookie") ?? "";
-  if (header.length > LENGTH_MAX) return undefined;
+  if (header.length > COOKIE_LENGTH_MAX) return undefined;
   const start = `${nameFor(call)}=`;
   const found = header
     .split(";")

@@ -4,7 +4,7 @@ import { isRefusal } from "../core/errors.ts";
 import { writeCursor } from "../core/events/cursor.ts";
 import { filterAll, toEventKind } from "../core/events/event-types.ts";
 import { ALL_SECTIONS, toSectionSet } from "../core/sections.ts";
-import { parseEventQuery } from "./event-query.ts";
+import { parseEventQuery, parseStreamQuery } from "./event-query.ts";
 
 const PLACE = { number: 7, mark: 3 };
 const CURSOR = writeCursor("srv_a", PLACE);
@@ -92,6 +92,30 @@ describe("refused with 5104", () => {
     const [code, details] = refusalOf("types=&after=x&limit=0&wait=99&player=x");
     expect(code).toBe(5104);
     expect(Object.keys(details as object).toSorted()).toEqual(["after", "limit", "player", "types", "wait"]);
+  });
+
+  test("more than 64 types, or more than 2,000 characters of them", () => {
+    const unknown = "has a name that is no type of event, and no group of them such as player.*";
+    expect(refusalOf(`types=${",".repeat(63)}`)).toEqual([5104, { types: "has an empty name" }]);
+    expect(refusalOf(`types=${",".repeat(64)}`)).toEqual([5104, { types: "has more than 64 names" }]);
+    expect(refusalOf(`types=${"x".repeat(2_000)}`)).toEqual([5104, { types: unknown }]);
+    expect(refusalOf(`types=${"x".repeat(2_001)}`)).toEqual([
+      5104,
+      { types: "has more than 2,000 characters" },
+    ]);
+    expect(refusalOf("types=gap&".repeat(65))).toEqual([5104, { types: "is given twice" }]);
+  });
+
+  test("15,000 types, before any of them is looked up", () => {
+    const names = `${"x,".repeat(7_500)}${"gap,".repeat(7_500)}`;
+    const startedAt = performance.now();
+    for (let run = 0; run < 10; run++) {
+      expect(refusalOf(`types=${names}`)).toEqual([5104, { types: "has more than 2,000 characters" }]);
+      const stream = parseStreamQuery({ types: [names], place: undefined }, "srv_a", ALL_SECTIONS);
+      expect(isRefusal(stream)).toBe(true);
+    }
+    // Looking them up takes more than half a second each of the twenty times.
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
   test("an unknown name is not repeated: it may be a secret", () => {

@@ -2,7 +2,7 @@
 import { refuseSections } from "../core/api-key.ts";
 import { isRefusal, type Refusal } from "../core/errors.ts";
 import { parseCursor } from "../core/events/cursor.ts";
-import { type EventFilter, parseTypes, type TypesFault } from "../core/events/event-types.ts";
+import { describeTypesFault, type EventFilter, parseTypes, TYPES_MAX } from "../core/events/event-types.ts";
 import type { PageStart } from "../core/ports/archive.ts";
 import { refuseFields } from "../core/refuse-field.ts";
 import { type SectionSet, toSectionSet } from "../core/sections.ts";
@@ -14,6 +14,7 @@ export type ParsedEventQuery = { readonly query: EventQuery; readonly waitMs: nu
 
 const PLAYER_ID = /^\d{1,20}$/;
 const FROM_NOW: PageStart = { after: "now" };
+const TWICE = "is given twice";
 const OF_ANOTHER_SERVER = "is a cursor of another server";
 
 /** `sections` are those that the reader may read. */
@@ -30,7 +31,7 @@ export function parseEventQuery(
   const waitSeconds = parseWhole(query, "wait", 0, WAIT_SECONDS_MAX, faults) ?? 0;
   if (isBackward(start) && waitSeconds > 0) faults.wait ??= "does not go with before";
   const player = findOnly(query, "player");
-  if (player === null) faults.player = "is given twice";
+  if (player === null) faults.player = TWICE;
   else if (player !== undefined && !PLAYER_ID.test(player))
     faults.player = "must be the id of a player, in digits";
   if (Object.keys(faults).length > 0) return refuseFields(faults);
@@ -74,7 +75,7 @@ export function parseStreamQuery(
 }
 
 function parseStreamStart(name: string, text: string | null, serverId: string, faults: Faults): PageStart {
-  if (text === null) faults[name] = "is given twice";
+  if (text === null) faults[name] = TWICE;
   if (text === null || text === "now") return FROM_NOW;
   if (text === "earliest") return { after: text };
   const place = parseCursor(text, serverId);
@@ -95,26 +96,23 @@ function parseGivenTypes(
   sections: SectionSet,
   faults: Faults,
 ): EventFilter | Refusal {
+  if (given.length > TYPES_MAX) {
+    faults.types = TWICE;
+    return new Set();
+  }
   // All of them together, because a type that is forbidden is told before anything else.
   const parsed = parseTypes(given.length === 0 ? undefined : given.join(","), sections);
   if ("refused" in parsed) return refuseSections(toSectionSet(parsed.refused));
-  if (given.length > 1) faults.types = "is given twice";
-  else if ("fault" in parsed) faults.types = describeFault(parsed.fault);
+  if (given.length > 1) faults.types = TWICE;
+  else if ("fault" in parsed) faults.types = describeTypesFault(parsed.fault);
   return "filter" in parsed ? parsed.filter : new Set();
-}
-
-/** A name that is not known is not repeated: it may be a secret in the wrong place. */
-function describeFault({ reason, name }: TypesFault): string {
-  if (reason === "unknown")
-    return "has a name that is no type of event, and no group of them such as player.*";
-  return reason === "empty" ? "has an empty name" : `has ${name} twice`;
 }
 
 function parseStart(query: URLSearchParams, serverId: string, faults: Faults): EventQuery["start"] {
   const after = findOnly(query, "after");
   const before = findOnly(query, "before");
-  if (after === null) faults.after = "is given twice";
-  if (before === null) faults.before = "is given twice";
+  if (after === null) faults.after = TWICE;
+  if (before === null) faults.before = TWICE;
   if (after !== undefined && before !== undefined) faults.before ??= "does not go with after";
   if (typeof after === "string") return parsePlace("after", after, serverId, faults);
   if (typeof before === "string") return parsePlace("before", before, serverId, faults);
@@ -147,6 +145,6 @@ function parseWhole(
   if (text === undefined) return undefined;
   const value = text !== null && /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  faults[name] = text === null ? "is given twice" : `must be a whole number from ${min} to ${max}`;
+  faults[name] = text === null ? TWICE : `must be a whole number from ${min} to ${max}`;
   return undefined;
 }

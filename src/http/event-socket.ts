@@ -1,10 +1,12 @@
 // GET /v2/game/server/events/socket, with and without the community segment: events over a WebSocket. The token comes with
 // the request, or in the first frame.
+import { networkOf } from "../core/address.ts";
 import { ERRORS, isRefusal, type Refusal, refuse, StoreUnavailable } from "../core/errors.ts";
 import { type StreamEnd, writeBye } from "../core/events/stream-frames.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Clock, SleepUntilWoken } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
+import { Slots } from "../core/slots.ts";
 import type { StreamChunk } from "../gateway/events/event-batch.ts";
 import type { EventStream, StreamSink } from "../gateway/events/event-stream.ts";
 import type { EventStreams, OpenedStream } from "../gateway/events/event-streams.ts";
@@ -19,6 +21,8 @@ import type { StreamReaders } from "./stream-readers.ts";
 export const AUTH_MS = 10_000;
 /** Sockets of this instance whose client has not sent its token yet. */
 export const GUESTS_MAX = 1_000;
+/** Of one client address, so that it cannot shut out the others. */
+export const GUESTS_PER_ADDRESS_MAX = 50;
 /** How long a socket that ends may take to send what it was given. */
 const ENDING_MS = 500;
 /** The same for a slow reader, which may come back to reading. */
@@ -54,6 +58,7 @@ export type EventSocketParts = {
 export class EventSocketHandler {
   readonly #parts: EventSocketParts;
   readonly #guests = new Set<EventSocket>();
+  readonly #guestsOfAddresses = new Slots();
   #isStopped = false;
 
   constructor(parts: EventSocketParts) {
@@ -99,16 +104,26 @@ export class EventSocketHandler {
   }
 
   #openForGuest(call: Call): Response {
-    if (this.#guests.size >= GUESTS_MAX) return answerRefusal(call, TOO_MANY_GUESTS);
-    const query = findStreamQuery(queryOf(call), call.request.headers.get("last-event-id"));
     const reader = this.#parts.readers.describe(call, null);
+    const query = findStreamQuery(queryOf(call), call.request.headers.get("last-event-id"));
+    const network = networkOf(reader.address);
+    const isFull = this.#guests.size >= GUESTS_MAX;
+    if (isFull || !this.#guestsOfAddresses.take(network, GUESTS_PER_ADDRESS_MAX)) {
+      return answerRefusal(call, TOO_MANY_GUESTS);
+    }
+    const onLeft = () => {
+      if (this.#guests.delete(socket)) this.#guestsOfAddresses.release(network);
+    };
     const socket: EventSocket = new EventSocket(this.#parts.pause, {
       admit: (text) => this.#admit(call, reader, query, text),
-      onLeft: () => this.#guests.delete(socket),
+      onLeft,
     });
-    const response = respond(null, 101, null);
-    if (!this.#upgrade(call, socket, response)) return answerRefusal(call, UPGRADE_REQUIRED);
     this.#guests.add(socket);
+    const response = respond(null, 101, null);
+    if (!this.#upgrade(call, socket, response)) {
+      onLeft();
+      return answerRefusal(call, UPGRADE_REQUIRED);
+    }
     if (this.#isStopped) socket.finish({ reason: "restart" });
     return response;
   }
@@ -166,7 +181,8 @@ export function parseAuthFrame(text: string): AuthFrame | undefined {
   }
   if (typeof frame !== "object" || frame === null || !("op" in frame) || frame.op !== "auth")
     return undefined;
-  const { token, after, types } = frame as Record<string, unknown>;
+  const { token, after, types: given } = frame as Record<string, unknown>;
+  const types = isTextList(given) ? given.join(",") : given;
   if (typeof token !== "string" || !isTextOrAbsent(after) || !isTextOrAbsent(types)) return undefined;
   return { token, ...(after !== undefined && { after }), ...(types !== undefined && { types }) };
 }
@@ -175,12 +191,16 @@ function isTextOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
 }
 
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
 /** A socket whose stream was admitted with the request, or a guest who has still to send a token. */
 type Entrance =
   | { readonly opened: OpenedStream }
   | {
       readonly admit: (text: string) => Promise<OpenedStream | Refusal | undefined>;
-      /** Called once, when the guest was admitted or has gone. */
+      /** Called when the guest was admitted or has gone; may be called again. */
       readonly onLeft: () => void;
     };
 

@@ -1,4 +1,5 @@
 // POST /hooks/game: takes the game's own webhooks. Nothing is computed or kept for a request whose headers cannot be the game's.
+import { networkOf } from "../core/address.ts";
 import { ERRORS, isRefusal, type Refusal, refuse } from "../core/errors.ts";
 import type { HookFault, HookMeter } from "../gateway/hooks/hook-meter.ts";
 import type { HookReceiver } from "../gateway/hooks/hook-receiver.ts";
@@ -28,6 +29,8 @@ export type GameHookParts = {
   readonly signatureCheck: SignatureCheck;
   readonly meter: HookMeter;
   readonly held: HeldBodies;
+  /** The client's address: memory and checks are shared among them. */
+  readonly findAddress: (call: Call) => string;
 };
 
 export class GameHookHandler {
@@ -51,20 +54,21 @@ export class GameHookHandler {
   }
 
   async #answerSigned(call: Call, signed: SignedHeaders): Promise<Response> {
-    const held = this.#parts.held.open();
+    const sender = networkOf(this.#parts.findAddress(call));
+    const held = this.#parts.held.open(sender);
     try {
-      return await this.#answerHeld(call, signed, held);
+      return await this.#answerHeld(call, signed, sender, held);
     } finally {
       held.release();
     }
   }
 
-  async #answerHeld(call: Call, signed: SignedHeaders, held: HeldBody): Promise<Response> {
+  async #answerHeld(call: Call, signed: SignedHeaders, sender: string, held: HeldBody): Promise<Response> {
     const { receiver, signatureCheck } = this.#parts;
     const bytes = await readBytes(call, HOOK_LIMITS, held);
     if (isRefusal(bytes)) return this.#refuseBody(call, bytes);
     if (await isCutOff(call.request)) return this.#refuseBody(call, CUT_OFF);
-    const isValid = await signatureCheck.isValid(signed, bytes, held.givenUp);
+    const isValid = await signatureCheck.isValid(signed, bytes, sender, held.givenUp);
     if (isValid === "given up") return this.#refuseBody(call, NO_ROOM);
     if (!isValid) return this.#refuse(call, INVALID_SIGNATURE, "signature");
     const text = decode(bytes);

@@ -1,5 +1,5 @@
-// The bodies of unauthenticated requests that are held in memory at a time. When there are too many bytes, the oldest body is given
-// up: real senders send theirs at once, so it is the slow ones that lose.
+// The bodies of unauthenticated requests that are held in memory at a time. When there are too many bytes, whoever holds the most
+// loses the oldest body: real senders send theirs at once, so a flood pushes out itself, and its slow requests first.
 import type { ByteHold } from "./body-bytes.ts";
 
 export const HELD_BYTES_MAX = 16 * 1024 * 1024;
@@ -7,12 +7,14 @@ export const HELD_BYTES_MAX = 16 * 1024 * 1024;
 const REQUEST_BYTES = 4_096;
 
 type Held = { bytes: number; readonly giveUp: () => void };
+type Sender = { readonly name: string; bytes: number; readonly held: Set<Held> };
 
 /** `release` must be called when the body is not needed any more. */
 export type HeldBody = ByteHold & { release(): void };
 
 export class HeldBodies {
-  readonly #held = new Set<Held>();
+  /** Those who hold something. */
+  readonly #senders = new Map<string, Sender>();
   readonly #bytesMax: number;
   #bytes = 0;
 
@@ -28,30 +30,46 @@ export class HeldBodies {
     return this.#bytesMax;
   }
 
-  open(): HeldBody {
+  /** `name`: what the sender is counted by. */
+  open(name: string): HeldBody {
     const { promise, resolve } = Promise.withResolvers<"given up">();
+    const sender = this.#senders.get(name) ?? { name, bytes: 0, held: new Set() };
     const held: Held = { bytes: 0, giveUp: () => resolve("given up") };
-    this.#held.add(held);
-    this.#take(held, REQUEST_BYTES);
+    this.#senders.set(name, sender);
+    sender.held.add(held);
+    this.#take(sender, held, REQUEST_BYTES);
     return {
       givenUp: promise,
-      take: (bytes) => this.#take(held, bytes),
-      release: () => this.#release(held),
+      take: (bytes) => this.#take(sender, held, bytes),
+      release: () => this.#release(sender, held),
     };
   }
 
-  #take(held: Held, bytes: number): void {
-    if (!this.#held.has(held)) return;
+  #take(sender: Sender, held: Held, bytes: number): void {
+    if (!sender.held.has(held)) return;
     held.bytes += bytes;
+    sender.bytes += bytes;
     this.#bytes += bytes;
-    for (const oldest of this.#held) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#release(oldest);
-      oldest.giveUp();
-    }
+    while (this.#bytes > this.#bytesMax) this.#giveUpOldest(this.#findLargest(sender));
   }
 
-  #release(held: Held): void {
-    if (this.#held.delete(held)) this.#bytes -= held.bytes;
+  #findLargest(first: Sender): Sender {
+    let largest = first;
+    for (const sender of this.#senders.values()) if (sender.bytes > largest.bytes) largest = sender;
+    return largest;
+  }
+
+  #giveUpOldest(sender: Sender): void {
+    const [oldest] = sender.held;
+    if (!oldest) return;
+    this.#release(sender, oldest);
+    oldest.giveUp();
+  }
+
+  #release(sender: Sender, held: Held): void {
+    if (!sender.held.delete(held)) return;
+    sender.bytes -= held.bytes;
+    this.#bytes -= held.bytes;
+    if (sender.held.size === 0) this.#senders.delete(sender.name);
   }
 }

@@ -5,13 +5,15 @@ import { openSocket, writeRequest } from "../../test/faults/raw-socket.ts";
 import { listen } from "./listen.ts";
 import { ListeningSocket } from "./listening-socket.ts";
 
+const notFound = () => new Response(null, { status: 404 });
 const HERE = {
   host: "127.0.0.1",
   port: 0,
   tls: undefined,
   log: { warn() {}, info() {} },
   connectionLimit: undefined,
-  handleOperator: undefined,
+  handleOperator: notFound,
+  refuse: notFound,
   settings: "GATEHOUSE" as const,
 };
 

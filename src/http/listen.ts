@@ -1,5 +1,5 @@
 // The listening socket, plain or behind the TLS front. Closing it answers open requests first.
-import type { Server } from "bun";
+import type { BunRequest, Server } from "bun";
 import { StartRefused } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
 import type { Log } from "../core/ports/log.ts";
@@ -7,7 +7,7 @@ import { type Connection, IDLE_SECONDS, type SocketHandler } from "./call.ts";
 import { ConnectionLimit, type ConnectionLimitOptions } from "./connection-limit.ts";
 import { DescriptorCheck } from "./descriptor-check.ts";
 import { ListeningSocket, type OpenConnection } from "./listening-socket.ts";
-import { OPERATOR_PATTERNS } from "./operator-paths.ts";
+import { isResolved, OPERATOR_PATTERNS, OTHER_ADMIN_PATTERN } from "./operator-paths.ts";
 import type { TlsPeers } from "./tls-connection.ts";
 import { type TlsFiles, TlsFront } from "./tls-front.ts";
 
@@ -21,11 +21,14 @@ export type RequestHandler = (request: Request, connection: Connection) => Maybe
 
 /**
  * The runtime resolves dots and backslashes before a handler sees the path, so `/x\\..\\admin/servers` would look like
- * `/admin/servers` and pass a proxy's rule for /admin. Its router sees the path as it was sent and chooses between the two.
+ * `/admin/servers` and pass a proxy's rule for /admin. Its router sees the path as it was sent and chooses between the three.
  */
 export type RequestHandlers = {
-  /** Takes the requests whose path, as it was sent, is an operator's. Undefined: `handle` takes them too. */
-  readonly handleOperator: RequestHandler | undefined;
+  /** Takes the requests whose path, as it was sent, is an operator's. */
+  readonly handleOperator: RequestHandler;
+  /** Takes those that begin like an operator's path and are none, or another one. Must not answer them. */
+  readonly refuse: RequestHandler;
+  /** Takes all others. */
   readonly handle: RequestHandler;
 };
 
@@ -90,14 +93,15 @@ async function listenPlain(options: ListenOptions): Promise<Listener> {
 
 /** The plain listener behind the TLS front is reachable from this machine only, and checks keys like any other. */
 async function listenTls(options: ListenOptions, tls: TlsFiles): Promise<Listener> {
-  const { host, port, handle, handleOperator, log, connectionLimit } = options;
+  const { host, port, handle, handleOperator, refuse, log, connectionLimit } = options;
   const peers: TlsPeers = new Map();
   const withAddress = (handler: RequestHandler): RequestHandler => {
     return (request, connection) => handler(request, behindFront(connection, peers));
   };
   const server = serve("127.0.0.1", 0, {
     handle: withAddress(handle),
-    handleOperator: handleOperator && withAddress(handleOperator),
+    handleOperator: withAddress(handleOperator),
+    refuse: withAddress(refuse),
   });
   const innerPort = server.port ?? 0;
   const front = await TlsFront.open({ host, port, tls, innerPort, peers }).catch(async (error) => {
@@ -156,12 +160,17 @@ function behindFront(connection: Connection, peers: TlsPeers): Connection {
 function serve(
   host: string,
   port: number,
-  { handle, handleOperator }: RequestHandlers,
+  { handle, handleOperator, refuse }: RequestHandlers,
 ): Server<SocketHandler> {
+  const handleAsSent = (request: BunRequest, connection: Connection) =>
+    (isResolved(request.params) ? refuse : handleOperator)(request, connection);
   return Bun.serve({
     hostname: host,
     port,
-    routes: Object.fromEntries(OPERATOR_PATTERNS.map((pattern) => [pattern, handleOperator ?? handle])),
+    routes: {
+      ...Object.fromEntries(OPERATOR_PATTERNS.map((pattern) => [pattern, handleAsSent])),
+      [OTHER_ADMIN_PATTERN]: refuse,
+    },
     fetch: handle,
     idleTimeout: IDLE_SECONDS,
     // body-bytes.ts enforces the maximum and answers in JSON; the runtime would only close the connection.

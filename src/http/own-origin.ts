@@ -59,7 +59,8 @@ export class OwnOrigin {
     const protocols = call.request.headers.get("x-forwarded-proto");
     if (protocols === null || !trusted.has(parseAddress(call.peerAddress) ?? "")) return false;
     // The proxy next to us writes last.
-    return protocols.split(",").at(-1)?.trim().toLowerCase() === "https";
+    const last = protocols.slice(protocols.lastIndexOf(",") + 1);
+    return last.trim().toLowerCase() === "https";
   }
 }
 

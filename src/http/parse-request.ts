@@ -49,8 +49,17 @@ export function pathIdOf(call: Call): string {
   return call.target.params.id ?? "";
 }
 
+/** No request needs so many. Later ones are ignored, so that they cost no time. */
+export const PARAMETERS_MAX = 1_000;
+
 export function queryOf(call: Call): URLSearchParams {
-  return new URLSearchParams(`?${call.target.query}`);
+  const { query } = call.target;
+  let end = -1;
+  for (let count = 0; count < PARAMETERS_MAX; count++) {
+    end = query.indexOf("&", end + 1);
+    if (end === -1) return new URLSearchParams(`?${query}`);
+  }
+  return new URLSearchParams(`?${query.slice(0, end)}`);
 }
 
 /** Undefined when the query has no id of that name. */

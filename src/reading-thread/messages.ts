@@ -27,6 +27,8 @@ export type Calls = {
   recordHook: { args: [serverId: string, hook: GameHook, plan: WatchPlan]; value: HookOutcome };
   removeServer: { args: [serverId: string]; value: undefined };
   flush: { args: []; value: undefined };
+  /** Whether the thread runs. */
+  ping: { args: []; value: undefined };
   stop: { args: [withinMs: number]; value: undefined };
 };
 export type CallName = keyof Calls;

@@ -117,6 +117,8 @@ export class ReadingHost {
         return recorder.removeServer(...args);
       case "flush":
         return recorder.flush();
+      case "ping":
+        return undefined;
       case "stop":
         return recorder.stop(...args);
     }

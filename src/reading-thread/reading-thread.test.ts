@@ -3,10 +3,12 @@ import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { ArchiveUnavailable } from "../core/errors.ts";
 import { TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
+import type { Delivery } from "../core/ports/upstream.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { ReadingThread } from "./reading-thread.ts";
 
 const AT = 1_800_000_000_000;
+const DONE: Delivery = { outcome: "done", hint: null };
 const FAILURE = { code: 1001, message: "down", isRateLimit: false };
 
 /** A thread that does nothing by itself. */
@@ -79,7 +81,7 @@ function startedWorker(place: number): FakeWorker {
 }
 
 test("a thread that cannot be started fails calls, throws at nobody, and leaves nothing waiting", async () => {
-  const timers = spyOn(globalThis, "setTimeout");
+  const timers = spyOn(globalThis, "setInterval");
   startFault = new Error("no threads left");
   expect(await thread.readServer("key-Town")).toMatchObject({ failure: { code: 0 } });
   // The command certainly was not sent, so it may be sent later.
@@ -93,14 +95,71 @@ test("a thread that cannot be started fails calls, throws at nobody, and leaves 
   expect(logged).toEqual(["the reading thread failed"]);
 });
 
-test("the largest timeout is waited for, not taken for none", async () => {
-  const timers = spyOn(globalThis, "setTimeout");
-  thread = openThread(TIMER_MAX_MS);
-  const reading = thread.readServer("key-Town");
-  expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([TIMER_MAX_MS]);
-  timers.mockRestore();
-  startedWorker(0).die();
-  expect(await reading).toMatchObject({ failure: { code: 0 } });
+/** Sends a command. The test passes the time; `run` checks the deadlines as often as a process does that is not held up. */
+function sendWithClock() {
+  const checks = new Set<() => void>();
+  let now = 0;
+  const start = (check: () => void) => {
+    checks.add(check);
+    return check;
+  };
+  const spies = [
+    spyOn(globalThis, "setInterval").mockImplementation(start as unknown as typeof setInterval),
+    spyOn(globalThis, "clearInterval").mockImplementation((check) => void checks.delete(check as never)),
+    spyOn(performance, "now").mockImplementation(() => now),
+  ];
+  const delivery = thread.sendCommand("key-Town", ":h hi");
+  const pass = (ms: number) => {
+    now += ms;
+    for (const check of [...checks]) check();
+  };
+  return {
+    delivery,
+    pass,
+    run(ms: number) {
+      for (let passed = 0; passed < ms; passed += 100) pass(100);
+    },
+    restore() {
+      for (const spy of spies) spy.mockRestore();
+    },
+  };
+}
+
+test.each([1_000, 5_000, TIMER_MAX_MS])(
+  "a thread may take as long as a timeout of %d ms",
+  async (timeoutMs) => {
+    thread = openThread(timeoutMs);
+    const { delivery, run, restore } = sendWithClock();
+    run(Math.min(timeoutMs, 60_000));
+    restore();
+    startedWorker(0).tell({ id: 1, value: DONE });
+    expect(await delivery).toEqual(DONE);
+  },
+);
+
+test("a command is sent when its answer came while this process was held up, however long", async () => {
+  const { delivery, pass, restore } = sendWithClock();
+  pass(3_600_000);
+  restore();
+  startedWorker(0).tell({ id: 1, value: DONE });
+  expect(await delivery).toEqual(DONE);
+});
+
+test("a command is sent when its answer comes late from a thread that is busy, and lost when the thread hangs", async () => {
+  for (const isHanging of [false, true]) {
+    thread = openThread(5_000);
+    const { delivery, run, restore } = sendWithClock();
+    const worker = workers.at(-1);
+    run(11_000);
+    expect(worker?.got.at(-1)).toMatchObject({ id: 2, call: "ping" });
+    if (isHanging) run(11_000);
+    else worker?.tell({ id: 2, value: undefined });
+    await new Promise((resolve) => setImmediate(resolve));
+    run(9_000);
+    worker?.tell({ id: 1, value: DONE });
+    restore();
+    expect(await delivery).toMatchObject({ outcome: isHanging ? "lost" : "done" });
+  }
 });
 
 test("a command is lost when the thread dies with it", async () => {

@@ -6,10 +6,10 @@ import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { Archive } from "../core/ports/archive.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import { TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { CommandQueue } from "../core/ports/commands.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Delivery, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports/upstream.ts";
+import { checkEveryMs, RunningTime } from "../core/running-time.ts";
 import { createThrottle } from "../core/throttle.ts";
 import { NO_CODE } from "../core/upstream-codes.ts";
 import type { WatchPlan } from "../core/watch-plan.ts";
@@ -54,7 +54,7 @@ export type ReadingThreadParts = {
 type Waiting = {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
 };
 
 export class ReadingThread implements Upstream, Recorder {
@@ -162,7 +162,7 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   get #callMs(): number {
-    return Math.min(this.#parts.settings.upstream.timeoutMs + EXTRA_MS, TIMER_MAX_MS);
+    return this.#parts.settings.upstream.timeoutMs + EXTRA_MS;
   }
 
   #getPlan(serverId: string): WatchPlan {
@@ -189,12 +189,38 @@ export class ReadingThread implements Upstream, Recorder {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#lastId;
     this.#post({ id, call, args } as Call);
-    const timer = setTimeout(() => {
-      this.#waiting.delete(id);
-      reject(new ArchiveUnavailable("the reading thread did not answer in time"));
-    }, waitMs);
-    this.#waiting.set(id, { resolve, reject, timer });
+    this.#waiting.set(id, { resolve, reject, timer: this.#startDeadline(id, call, waitMs) });
     return promise as Promise<Calls[Name]["value"]>;
+  }
+
+  #startDeadline(id: number, call: CallName, waitMs: number): NodeJS.Timeout {
+    // An answer that has arrived while this thread was held up is still read.
+    const everyMs = checkEveryMs(waitMs);
+    const running = new RunningTime(performance.now(), everyMs);
+    const timer = setInterval(() => {
+      if (running.at(performance.now()) < waitMs) return;
+      clearInterval(timer);
+      if (call === "sendCommand") void this.#waitOnIfAlive(id, waitMs);
+      else this.#giveUp(id);
+    }, everyMs);
+    return timer;
+  }
+
+  /** A thread that is only slow still says what became of the command: it gives the call up itself when its time is over. */
+  async #waitOnIfAlive(id: number, waitMs: number): Promise<void> {
+    const isAlive = await this.#call("ping", waitMs).then(
+      () => true,
+      () => false,
+    );
+    const waiting = this.#waiting.get(id);
+    if (waiting && isAlive) waiting.timer = this.#startDeadline(id, "sendCommand", waitMs);
+    else this.#giveUp(id);
+  }
+
+  #giveUp(id: number): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.reject(new ArchiveUnavailable("the reading thread did not answer in time"));
   }
 
   /** Never throws: no caller waits for a result. */
@@ -252,7 +278,7 @@ export class ReadingThread implements Upstream, Recorder {
     const waiting = this.#waiting.get(message.id);
     if (!waiting) return;
     this.#waiting.delete(message.id);
-    clearTimeout(waiting.timer);
+    clearInterval(waiting.timer);
     if ("value" in message) waiting.resolve(message.value);
     else waiting.reject(toError(message.error));
   }
@@ -282,7 +308,7 @@ export class ReadingThread implements Upstream, Recorder {
 
   #failCalls(error: Error): void {
     for (const { reject, timer } of this.#waiting.values()) {
-      clearTimeout(timer);
+      clearInterval(timer);
       reject(error);
     }
     this.#waiting.clear();

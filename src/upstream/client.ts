@@ -8,6 +8,7 @@ import type {
   UpstreamFailure,
   UpstreamReading,
 } from "../core/ports/upstream.ts";
+import { checkEveryMs, RunningTime } from "../core/running-time.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { BREAKER_CODES, NO_CODE } from "../core/upstream-codes.ts";
 import { type CappedBody, fetchPacked, readCappedText } from "./capped-body.ts";
@@ -130,7 +131,14 @@ export class UpstreamClient implements Upstream {
     const headers: Record<string, string> = { "server-key": serverKey, accept: "application/json" };
     if (this.#globalKey !== undefined) headers.authorization = this.#globalKey;
     if (init.body !== undefined) headers["content-type"] = "application/json";
-    const deadline = AbortSignal.timeout(this.#timeoutMs);
+    const giveUp = new AbortController();
+    const deadline = giveUp.signal;
+    // An answer that has arrived while this process was held up is still read: for a command, it says what became of it.
+    const everyMs = checkEveryMs(this.#timeoutMs);
+    const running = new RunningTime(performance.now(), everyMs);
+    const timer = setInterval(() => {
+      if (running.at(performance.now()) >= this.#timeoutMs) giveUp.abort();
+    }, everyMs);
     try {
       // Each call has its own connection: when a kept-alive one breaks, the runtime repeats the call without telling us.
       const response = await fetchPacked(this.#baseUrl + path, {
@@ -156,6 +164,8 @@ export class UpstreamClient implements Upstream {
         fault: !deadline.aborted && isUnsent(error) ? "unsent" : "lost",
         message: describeTransportFault(error, deadline.aborted, this.#timeoutMs),
       };
+    } finally {
+      clearInterval(timer);
     }
   }
 

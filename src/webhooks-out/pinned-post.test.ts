@@ -1,6 +1,7 @@
 // Where requests really go: to the address that was checked, over TLS with the name, and nowhere else.
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { PRIVATE_HOSTS } from "../../test/private-hosts.ts";
 import { makeByHand } from "../../test/process/make-certificate.ts";
 import { ANSWER_BYTES_MAX, type PostRequest } from "../core/ports/post.ts";
@@ -18,11 +19,11 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** A server that does with each connection what the test says, and counts them. */
-async function listen(serve: (socket: Socket, head: string) => void) {
+/** A server that does with each connection what the test says, and counts them. With `tls`, over TLS. */
+async function listen(serve: (socket: Socket, head: string) => void, tls?: typeof CERTIFICATE) {
   const state = { port: 0, connections: 0, requests: [] as string[] };
   const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
+  const accept = (socket: Socket) => {
     state.connections++;
     sockets.add(socket);
     let text = "";
@@ -34,7 +35,8 @@ async function listen(serve: (socket: Socket, head: string) => void) {
       serve(socket, text);
       text = "";
     });
-  });
+  };
+  const server: Server = tls ? createTlsServer(tls, accept) : createServer(accept);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   state.port = typeof address === "object" && address ? address.port : 0;
@@ -112,17 +114,47 @@ describe("a request to a receiver", () => {
     expect(target.connections).toBe(0);
   });
 
-  test("of the answer 16 KiB are read, and an answer without an end is cut", async () => {
-    const server = await listen((socket) => {
-      socket.write("HTTP/1.1 500 Oh\r\n\r\n");
-      const more = () => {
-        if (!socket.destroyed && socket.write("x".repeat(ANSWER_BYTES_MAX))) setImmediate(more);
-      };
-      more();
-    });
-    const { status, body } = await makePost()(request(`http://hooks.example:${server.port}/`));
-    expect([status, body.length]).toEqual([500, ANSWER_BYTES_MAX]);
-  });
+  const HEAD = "HTTP/1.1 500 Oh\r\n";
+  const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
+
+  test.each<[string, string, string, number | null]>([
+    ["a body", `${HEAD}\r\n`, "x".repeat(100), 500],
+    ["headers", HEAD, "X-Header: value\r\n", 500],
+    ["chunk extensions", `${CHUNKED}1`, ";name=value", 500],
+    ["tiny chunks", CHUNKED, "1;a=b\r\nx\r\n", 500],
+    ["trailers", `${CHUNKED}1\r\nx\r\n0\r\n`, "X-Trailer: value\r\n", 500],
+    ["100 Continue", "", "HTTP/1.1 100 Continue\r\n\r\n", null],
+    [
+      "102 and 103 with headers",
+      "",
+      `HTTP/1.1 102 P\r\n\r\nHTTP/1.1 103 E\r\n${"A: b\r\n".repeat(9)}\r\n`,
+      null,
+    ],
+    ["headers of an interim answer", "HTTP/1.1 103 E\r\n", "Link: </style.css>\r\n", null],
+    ["a status line", "HTTP/1.1 ", "2", null],
+  ])(
+    "%s without an end: at most 16 KiB are read, and the connection is closed",
+    async (_, first, unit, status) => {
+      for (const tls of [undefined, CERTIFICATE]) {
+        const closed = Promise.withResolvers<void>();
+        const block = unit.repeat(Math.ceil(65_536 / unit.length));
+        const server = await listen((socket) => {
+          socket.on("close", () => closed.resolve());
+          socket.write(first);
+          const more = () => {
+            while (!socket.destroyed && socket.write(block));
+          };
+          socket.on("drain", more);
+          more();
+        }, tls);
+        const post = makePost({ ca: CERTIFICATE.cert });
+        const outcome = await post(request(`${tls ? "https" : "http"}://hooks.example:${server.port}/`));
+        expect([outcome.status, outcome.error]).toEqual([status, status === null ? "protocol" : null]);
+        expect(outcome.body.length).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
+        await closed.promise;
+      }
+    },
+  );
 
   test("a packed answer is not unpacked", async () => {
     const packed = Bun.gzipSync(Buffer.alloc(10_000_000));

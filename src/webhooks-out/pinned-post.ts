@@ -1,23 +1,17 @@
 // Sends webhooks. Every address that the name resolves to is checked, and the connection goes to a checked address: the name
-// is not resolved a second time. Uses node:https, because fetch obeys the proxy variables of the environment.
+// is not resolved a second time. Uses a socket, because fetch obeys the proxy variables of the environment, and node:https parses
+// every interim answer that a receiver sends, without an end.
 import { lookup } from "node:dns/promises";
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
-import { isIPv4, type LookupFunction } from "node:net";
-import {
-  ANSWER_BYTES_MAX,
-  POST_DEADLINE_MS,
-  type Post,
-  type PostError,
-  type PostOutcome,
-  type PostRequest,
-} from "../core/ports/post.ts";
+import { connect, isIPv4, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
+import { POST_DEADLINE_MS, type Post, type PostError, type PostRequest } from "../core/ports/post.ts";
 import { findAddressLiteral, isPublicAddress } from "../core/webhooks/address.ts";
+import { type Answer, AnswerReader } from "./answer-reader.ts";
 
 /** At most this many addresses of a name are tried in one attempt. */
 const ADDRESSES_TRIED_MAX = 4;
-/** Headers of an answer that say when to send again. */
-const KEPT_HEADERS = ["retry-after", "x-ratelimit-remaining", "x-ratelimit-reset-after"] as const;
+/** A receiver may send session tickets without an end. Usual servers send one to four. */
+const SESSION_TICKETS_MAX = 10;
 /** Errors of a connection that was never open, so that another address of the name can be tried. */
 const UNREACHABLE = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL"]);
 /** Codes of certificates that are not trusted, besides those that begin with ERR_TLS, ERR_SSL or CERT_. */
@@ -44,7 +38,6 @@ export type PinnedPostOptions = {
   readonly ca?: string;
 };
 
-type Answer = Pick<PostOutcome, "status" | "headers" | "body">;
 type Result = Answer | { readonly error: PostError; readonly isUnreachable?: boolean };
 
 export function createPinnedPost(options: PinnedPostOptions): Post {
@@ -128,82 +121,56 @@ async function resolveWithSystem(name: string): Promise<readonly string[]> {
 
 function sendToAddress(
   { ca }: PinnedPostOptions,
-  { method, url, headers, body }: PostRequest,
+  request: PostRequest,
   address: string,
   end: AttemptEnd,
 ): Promise<Result> {
   const { promise, resolve } = Promise.withResolvers<Result>();
-  const bytes = Buffer.from(body);
-  const isSecure = url.protocol === "https:";
-  const send = isSecure ? httpsRequest : httpRequest;
-  const request = send(url, {
-    method,
-    headers: { ...headers, "content-length": bytes.length },
-    // A connection for each request: a pool would need a ceiling, and its connections another check.
-    agent: false,
-    lookup: pinTo(address),
-    ...(isSecure && {
-      // Explicit, because an environment variable can change the default.
-      rejectUnauthorized: true,
-      ...(findAddressLiteral(url) === undefined && { servername: url.hostname.replace(/\.$/, "") }),
-      ...(ca !== undefined && { ca }),
-    }),
-  });
-  let answer: AnswerReader | undefined;
-  const finish = (error: Result) => resolve(answer?.read() ?? error);
+  const answer = new AnswerReader();
+  const finish = (error: Result) =>
+    resolve(answer.find() ?? (answer.isForeign ? { error: "protocol" } : error));
+  const socket = connectTo(address, request.url, ca, () => socket.write(writeRequest(request)));
   void end.promise.then((error) => finish({ error }));
-  request.on("error", (error) => finish(toFailure(error)));
-  request.on("close", () => finish({ error: "connection" }));
-  // An answer that switches to another protocol is none.
-  request.on("upgrade", () => finish({ error: "protocol" }));
-  request.on("response", (response) => {
-    answer = new AnswerReader(response, () => finish({ error: "connection" }));
+  socket.on("data", (bytes: Buffer) => {
+    if (answer.take(bytes) !== "more") finish({ error: "protocol" });
   });
-  request.end(bytes);
-  return promise.finally(() => request.destroy());
+  let tickets = 0;
+  socket.on("session", () => {
+    if (++tickets > SESSION_TICKETS_MAX) finish({ error: "protocol" });
+  });
+  socket.on("error", (error) => finish(toFailure(error)));
+  for (const event of ["end", "close"]) socket.on(event, () => finish({ error: "connection" }));
+  return promise.finally(() => socket.destroy());
 }
 
-/** Every lookup of the connection gives this address, whatever the name resolves to meanwhile. */
-function pinTo(address: string): LookupFunction {
-  const family = isIPv4(address) ? 4 : 6;
-  return (_name, options, callback) => {
-    if (options.all) callback(null, [{ address, family }]);
-    else callback(null, address, family);
+/** `onReady` is called when the request may be written: over TLS, after the certificate was checked. */
+function connectTo(address: string, url: URL, ca: string | undefined, onReady: () => void): Socket {
+  const isSecure = url.protocol === "https:";
+  const port = Number(url.port || (isSecure ? 443 : 80));
+  if (!isSecure) return connect({ host: address, port }, onReady);
+  const options = {
+    host: address,
+    port,
+    ALPNProtocols: ["http/1.1"],
+    // Explicit, because an environment variable can change the default.
+    rejectUnauthorized: true,
+    ...(findAddressLiteral(url) === undefined && { servername: url.hostname.replace(/\.$/, "") }),
+    ...(ca !== undefined && { ca }),
   };
+  return connectSecurely(options, onReady);
 }
 
-/** Reads an answer. Its status counts as soon as it is there: a body that breaks off or does not end is cut. */
-class AnswerReader {
-  readonly #response: IncomingMessage;
-  readonly #chunks: Buffer[] = [];
-  #size = 0;
-
-  /** `onEnd` is called when there is nothing more to read. */
-  constructor(response: IncomingMessage, onEnd: () => void) {
-    this.#response = response;
-    response.on("data", (chunk: Buffer) => {
-      const part = chunk.subarray(0, ANSWER_BYTES_MAX - this.#size);
-      this.#chunks.push(part);
-      this.#size += part.length;
-      if (this.#size >= ANSWER_BYTES_MAX) onEnd();
-    });
-    for (const event of ["end", "aborted", "error", "close"]) response.on(event, onEnd);
-  }
-
-  read(): Answer {
-    const { statusCode = 0, headers } = this.#response;
-    const kept = KEPT_HEADERS.map((name) => {
-      const value = headers[name];
-      return [name, Array.isArray(value) ? value[0] : value];
-    });
-    const body = Buffer.concat(this.#chunks).toString("utf8");
-    return { status: statusCode, headers: Object.fromEntries(kept), body };
-  }
+/** A connection for each request: a pool would need a ceiling, and its connections another check. */
+function writeRequest({ method, url, headers, body }: PostRequest): Buffer {
+  const bytes = Buffer.from(body);
+  const fields = { host: url.host, connection: "close", ...headers, "content-length": String(bytes.length) };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join("")}\r\n`;
+  return Buffer.concat([Buffer.from(head, "latin1"), bytes]);
 }
 
 function toFailure(error: Error): Result {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (TLS_CODES.has(code) || /^(?:ERR_TLS|ERR_SSL|CERT_)/.test(code)) return { error: "tls" };
-  if (/^HPE_|^ERR_HTTP/.test(code)) return { error: "protocol" };
   return { error: "connection", isUnreachable: UNREACHABLE.has(code) };
 }

@@ -100,6 +100,14 @@ async function recordOnce(archive: Archive): Promise<void> {
 }
 
 describe("PostgreSQL", () => {
+  test("answers, while this process is held up for longer than the deadline, and no query is given up", async () => {
+    const archive = open(await server.createDatabase());
+    await addEvents(archive, kills(3));
+    const pages = Array.from({ length: 8 }, () => readAll(archive));
+    Bun.sleepSync(DEADLINE_MS + 500);
+    for (const page of await Promise.all(pages)) expect(page).toHaveLength(3);
+  });
+
   test("killed, and back", async () => {
     const archive = open(await server.createDatabase());
     await addEvents(archive, kills(3));

@@ -85,7 +85,9 @@ browserTest("a year is plotted with its busy hours in any time zone, and can be 
   await expectNoSidewaysScroll(page);
   const { name, text } = await download(page, page.getByRole("button", { name: "Download as CSV" }));
   expect(name).toMatch(/^players-Riverside-Roleplay-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
-  expect(text.split("\r\n")[0]).toBe("\ufeffat,known,min,avg,max,queue_max,staff_max,team Police");
+  expect(text.split("\r\n")[0]).toBe(
+    '\ufeff"at","known","min","avg","max","queue_max","staff_max","team Police"',
+  );
   const zones = history.queries.flatMap(({ question, query }) =>
     question === "peaks" ? query.get("tz") : [],
   );

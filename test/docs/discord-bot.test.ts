@@ -188,6 +188,20 @@ test("the bot posts calls for a moderator, no backfill, and cannot be made to pi
   expect(say("player.joined", { Player: "Bob:2" }, true)).toBeUndefined();
   expect(say("gap", { section: "JoinLogs" })).toBe("Some joins or calls may be missing here.");
   expect(say("player.left", { Player: "Bob:2" })).toBeUndefined();
+  // As after the most natural edit: the caller of an emergency call is a number.
+  expect(say("modcall.opened", { Caller: 123 })).toBe("**123** calls for a moderator.");
+  expect(say("modcall.opened", { Caller: null })).toBe("**somebody** calls for a moderator.");
+});
+
+test("the bot tells what the game said when it refuses a hint", async () => {
+  const { commands } = await import(join(BOT, "commands.js"));
+  const hint = commands.find(({ data }: { data: { name: string } }) => data.name === "hint");
+  const settled = async () => ({ status: "failed", upstream_message: "*no* such word" });
+  const answer = await hint.run(
+    { options: { getString: () => "hello" } },
+    { commands: { send: async () => ({ settled }) } },
+  );
+  expect(answer).toBe("The game refused it. It said: \\*no\\* such word");
 });
 
 test("the bot knows every state of a command that is final, and no error code that does not exist", async () => {

@@ -329,6 +329,23 @@ describe("the operator's paths are served only as they are written, so that a pr
     "//metrics",
     "/metrics\\",
     "/metrics#x",
+    "/admin/../metrics",
+    "/admin/%2e%2e/metrics",
+    "/admin/.%2E/metrics",
+    "/admin/..\\metrics",
+    "/admin/x/../../metrics",
+    "/admin/1/2/3/4/5/6/../../../../../../../metrics",
+    "/admin/1/2/3/4/5/6/../../../../../../servers",
+    "/admin/../admin/servers",
+    "/admin/x/../servers",
+    "/admin/%2e%2e/admin/servers",
+    "/admin/x\\..\\servers",
+    "/admin/./servers",
+    "/admin/%2e/servers",
+    "/admin/servers/.",
+    "http://elsewhere/admin/../metrics",
+    "/metrics/../admin/servers",
+    "/metrics/.",
   ])("%s: 404/5020, whatever Host says", async (path) => {
     for (const host of ["x", "a b"]) expect(summarize(await askAsOperator(path, host))).toBe("404/5020");
   });

@@ -1,5 +1,6 @@
 // Operators on a listener of their own (GATEHOUSE_ADMIN_PORT): everybody's listener then knows nothing of them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ADMIN_SEGMENTS_MAX } from "../../src/http/operator-paths.ts";
 import { sendRaw, writeRequest } from "../faults/raw-socket.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
@@ -22,6 +23,34 @@ async function expectNotFound(response: Response): Promise<void> {
   expect(await response.json()).toMatchObject({ code: 5020 });
 }
 
+/** The operators' paths in other spellings, and callers' paths that begin like an operator's. */
+const DISGUISED = [
+  "/x\\..\\admin/servers",
+  "/x/../admin/servers",
+  "/x/%2e%2e/admin/servers",
+  "/%61dmin/servers",
+  "/admin/x/../servers",
+  "/admin/../admin/servers",
+  "/admin/%2e%2e/admin/servers",
+  "/admin/./servers",
+  "/admin/x\\..\\servers",
+  "/x\\..\\metrics",
+  "/x/../metrics",
+  "/admin/../metrics",
+  "/admin/%2E%2e/metrics",
+  "/admin\\..\\metrics",
+  "/admin/1/2/3/4/5/6/../../../../../../../metrics",
+  "/metrics/../admin/servers",
+  "/admin/../v2/game/key",
+  "/admin/../healthz",
+];
+
+async function askRaw(port: number, path: string) {
+  const headers = [`Authorization: Bearer ${gatehouse.masterKey}`];
+  const answer = await sendRaw({ port }, writeRequest(path, headers));
+  return [answer?.status, (JSON.parse(answer?.body || "{}") as { code?: number }).code];
+}
+
 describe("everybody's listener", () => {
   test.each(["/admin/servers", "/admin/keys", "/admin/nothing", "/metrics"])(
     "%s is unknown there, also with the master key",
@@ -31,17 +60,8 @@ describe("everybody's listener", () => {
     },
   );
 
-  test("no spelling of the path finds the admin API there", async () => {
-    const headers = [`Authorization: Bearer ${gatehouse.masterKey}`];
-    for (const path of [
-      "/x\\..\\admin/servers",
-      "/x/../admin/servers",
-      "/%61dmin/servers",
-      "/x\\..\\metrics",
-    ]) {
-      const answer = await sendRaw({ port: gatehouse.app.port }, writeRequest(path, headers));
-      expect([path, answer?.status]).toEqual([path, 404]);
-    }
+  test.each(DISGUISED)("%s finds nothing there", async (path) => {
+    expect(await askRaw(gatehouse.app.port, path)).toEqual([404, 5020]);
   });
 
   test("wrong master keys cannot be tried there", async () => {
@@ -70,6 +90,19 @@ describe("the operators' listener", () => {
     expect((await ask(adminUrl, "/healthz")).status).toBe(200);
     expect((await ask(adminUrl, "/readyz")).status).toBe(200);
     expect(await (await ask(adminUrl, "/openapi.json")).text()).toContain('"/admin/servers"');
+  });
+
+  test.each(DISGUISED)("%s finds nothing there either", async (path) => {
+    expect(await askRaw(Number(new URL(adminUrl).port), path)).toEqual([404, 5020]);
+  });
+
+  test("lets every route of the admin API through: none has more segments than the listener looks at", async () => {
+    const { paths } = (await (await ask(adminUrl, "/openapi.json")).json()) as { paths: object };
+    const counts = Object.keys(paths)
+      .filter((path) => path.startsWith("/admin/"))
+      .map((path) => path.split("/").length - 2);
+    expect(counts.length).toBeGreaterThan(20);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(ADMIN_SEGMENTS_MAX);
   });
 
   test("has the dashboard, which works with an API key too", async () => {

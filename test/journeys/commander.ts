@@ -64,7 +64,7 @@ export type Game = FakeGameApi & {
   /** The answer to a command; "Success" by default. */
   reply: (command: GotCommand) => Response | Promise<Response>;
   /** The answer to a read. */
-  read: () => Response;
+  read: () => Response | Promise<Response>;
 };
 
 export const takes = () => Response.json({ message: "Success" });

@@ -5,7 +5,7 @@ import { toSectionSet } from "../../src/core/sections.ts";
 import { POLL_MS } from "../../src/gateway/events/event-bell.ts";
 import { CHECK_MS } from "../../src/gateway/events/event-streams.ts";
 import { GATHER_MS } from "../../src/gateway/events/server-feed.ts";
-import { AUTH_MS, GUESTS_MAX } from "../../src/http/event-socket.ts";
+import { AUTH_MS, GUESTS_MAX, GUESTS_PER_ADDRESS_MAX } from "../../src/http/event-socket.ts";
 import { EVENT_AT, HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
 import { openSocket, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
@@ -55,11 +55,32 @@ async function connectAndSend(frame: unknown, query = ""): Promise<SocketReader>
 
 /** The answer to a request for a socket, as it is before any frame. */
 async function ask(headers: readonly string[], query = "", to = gatehouse) {
-  const socket = await openSocket({ port: to.app.port });
+  const { socket, status, code } = await openGuest("127.0.0.1", headers, query, to);
+  socket.destroy();
+  return [status, code] as const;
+}
+
+/** A request for a socket from another address of this machine; the connection stays open. */
+async function openGuest(
+  localAddress: string,
+  headers: readonly string[] = UPGRADE,
+  query = "",
+  to = gatehouse,
+) {
+  const socket = await openSocket({ port: to.app.port, localAddress });
   socket.write(writeRequest(`${SOCKET}${query}`, headers));
   const answer = await socket.readAnswer();
-  socket.destroy();
-  return [answer?.status, JSON.parse(answer?.body || "{}").code] as const;
+  const code = JSON.parse(answer?.body || "{}").code as number | undefined;
+  return { socket, status: answer?.status, code };
+}
+
+/** Asks for a socket until the server has noticed that others have gone. */
+async function openWhenFree(localAddress: string) {
+  for (;;) {
+    const guest = await openGuest(localAddress);
+    if (guest.status === 101) return guest;
+    guest.socket.destroy();
+  }
 }
 
 async function poll(): Promise<void> {
@@ -127,9 +148,11 @@ describe("a socket", () => {
       await connectAndSend({ op: "auth", token }, "?after=earliest&types=player.joined")
     ).take(2);
     expect([hello?.op, next && timesOf([next])]).toEqual(["hello", [2]]);
+    const listed = { op: "auth", token, after: "earliest", types: ["player.joined", "gap"] };
+    expect(timesOf((await (await connectAndSend(listed)).take(2)).slice(1))).toEqual([2]);
     const own =
       (await (await gatehouse.get("/v2/game/key", token)).headers.get("x-ratelimit-remaining")) ?? "";
-    expect(own).toBe("117");
+    expect(own).toBe("116");
   });
 
   test("works with the community form", async () => {
@@ -151,6 +174,7 @@ describe("refusals", () => {
     expect(await ask([...UPGRADE, "Authorization: "])).toEqual([401, 5007]);
     expect(await ask([...UPGRADE, authorization], "?after=x")).toEqual([400, 5104]);
     expect(await ask([...UPGRADE, authorization], "?types=player.joined")).toEqual([403, 5011]);
+    expect(await ask([...UPGRADE, authorization], `?types=${"x,".repeat(5_000)}`)).toEqual([400, 5104]);
     expect(await ask([authorization])).toEqual([426, 5104]);
     const otherVersion = UPGRADE.map((line) => line.replace("Version: 13", "Version: 8"));
     expect(await ask([...otherVersion, authorization])).toEqual([426, 5104]);
@@ -176,6 +200,8 @@ describe("refusals", () => {
       { code: 5011 },
       4001,
     );
+    for (const types of ["gap,".repeat(65), "x".repeat(2_001), Array(65).fill("gap"), []])
+      await expectBye(await connectAndSend({ op: "auth", token, types }), { code: 5104 }, 4001);
     archive.fault = new ArchiveUnavailable("away");
     await expectBye(await connectAndSend({ op: "auth", token }), { code: 5106 }, 4001);
     archive.fault = undefined;
@@ -218,6 +244,7 @@ describe("refusals", () => {
       "null",
       { op: "auth" },
       { op: "auth", token, after: 1 },
+      { op: "auth", token, types: [1] },
       { op: "other", token },
     ]) {
       expect(await (await connectAndSend(frame)).closed).toBe(1003);
@@ -250,17 +277,61 @@ describe("refusals", () => {
   test("503 when too many sockets wait for their token, and not any more when they have gone", async () => {
     const sockets: RawSocket[] = [];
     for (let opened = 0; opened < GUESTS_MAX; opened++) {
-      const socket = await openSocket({ port: gatehouse.app.port });
-      socket.write(writeRequest(SOCKET, UPGRADE));
+      const localAddress = `127.0.1.${1 + Math.floor(opened / GUESTS_PER_ADDRESS_MAX)}`;
+      const { socket, status } = await openGuest(localAddress);
+      expect(status).toBe(101);
       sockets.push(socket);
     }
-    for (const socket of sockets) expect((await socket.readAnswer())?.status).toBe(101);
     expect(await ask(UPGRADE)).toEqual([503, 5106]);
     // A token in the header needs none of these places.
     const { key } = await makeHome();
     expect((await connect("", key.token).next())?.op).toBe("hello");
     for (const socket of sockets) socket.destroy();
-    for (let status = 503; status !== 101; ) [status = 0] = await ask(UPGRADE);
+    (await openWhenFree("127.0.0.1")).socket.destroy();
+  });
+
+  test("503 from an address with too many sockets that wait for their token, while other addresses are served", async () => {
+    const opened = await Promise.all(Array.from({ length: 60 }, () => openGuest("127.0.0.2")));
+    const answers = opened.map(({ status, code }) => `${status} ${code ?? ""}`).sort();
+    expect(answers).toEqual([...Array(50).fill("101 "), ...Array(10).fill("503 5106")]);
+    const other = await openGuest("127.0.0.1");
+    expect(other.status).toBe(101);
+    other.socket.destroy();
+    // One that goes makes room for one.
+    opened.find(({ status }) => status === 101)?.socket.destroy();
+    const { socket } = await openWhenFree("127.0.0.2");
+    expect((await openGuest("127.0.0.2")).status).toBe(503);
+    for (const each of opened) each.socket.destroy();
+    socket.destroy();
+  });
+
+  test("a socket that has sent its token makes room for another of its address", async () => {
+    const own = await startGatehouse({ archive });
+    const { token } = await own.addKey(await own.addServer());
+    for (let i = 1; i < GUESTS_PER_ADDRESS_MAX; i++) {
+      expect((await openGuest("127.0.0.1", UPGRADE, "", own)).status).toBe(101);
+    }
+    const last = new SocketReader(`${own.url}${SOCKET}`);
+    await last.opened;
+    expect(await ask(UPGRADE, "", own)).toEqual([503, 5106]);
+    last.socket.send(JSON.stringify({ op: "auth", token }));
+    expect((await last.next())?.op).toBe("hello");
+    expect((await ask(UPGRADE, "", own))[0]).toBe(101);
+    await own.stop();
+  });
+
+  test("addresses are those that a trusted proxy names, and an IPv6 client has its whole /64", async () => {
+    const own = await startGatehouse({ archive, env: { GATEHOUSE_TRUST_PROXY: "127.0.0.1" } });
+    const guestOf = (client: string) => {
+      return openGuest("127.0.0.1", [...UPGRADE, `X-Forwarded-For: ${client}`], "", own);
+    };
+    for (let i = 1; i <= GUESTS_PER_ADDRESS_MAX; i++) {
+      expect((await guestOf(`2001:db8:1:2:${i}::1`)).status).toBe(101);
+    }
+    expect((await guestOf("2001:db8:1:2::ffff")).status).toBe(503);
+    expect((await guestOf("2001:db8:1:3::1")).status).toBe(101);
+    expect((await guestOf("203.0.113.7")).status).toBe(101);
+    await own.stop();
   });
 });
 

@@ -224,6 +224,7 @@ describe("refusals", () => {
     const home = await makeHome(["KillLogs"]);
     expect(await home.refused("?types=player.joined&after=x")).toEqual([403, 5011]);
     expect(await home.refused("?after=x")).toEqual([400, 5104]);
+    expect(await home.refused(`?types=${"x,".repeat(5_000)}`)).toEqual([400, 5104]);
     expect(await home.refused("?after=now&after=now")).toEqual([400, 5104]);
     expect(await home.refused("", { "Last-Event-ID": "x" })).toEqual([400, 5104]);
     const foreign = writeCursor("srv_other", { number: 1, mark: 1 });

@@ -164,6 +164,10 @@ describe("refusals", () => {
       5104,
       ["after", "limit", "types"],
     ]);
+    expect(await home.refused(`?types=${"x,".repeat(5_000)}`)).toMatchObject([
+      400,
+      { code: 5104, details: { types: "has more than 2,000 characters" } },
+    ]);
   });
 
   test("a cursor that is too old gets the place to go on from", async () => {

@@ -1,69 +1,39 @@
-// The façade over HTTP: keys, rights, limits, shapes, errors and commands in the game API's form.
+// The façade over HTTP: keys, rights, limits, shapes and errors in the game API's form. Commands are in facade-commands.test.ts.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { pauseUntilWoken } from "../../src/app/wire-gateway.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { facadeKeyOf } from "../../src/core/facade/facade-key.ts";
-import type { SleepUntilWoken } from "../../src/core/ports/clock.ts";
 import { SECTIONS, toSectionSet } from "../../src/core/sections.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
 import { openSocket } from "../faults/raw-socket.ts";
-import { until } from "../process/run-gatehouse.ts";
 import { addBot, type Bot, type CommandGateway, refuses, startCommandGateway, takes } from "./commander.ts";
+import { codeOf, createFacadeClient, type FacadeClient, limitOf } from "./facade-client.ts";
 import { createOperator, readAs } from "./operator.ts";
 
 const ALL = SECTIONS.map((name) => `${name}=true`).join("&");
 const INFO = { ...BASE_INFO, ...ALL_SECTIONS_INFO };
 const V1_PATHS = ["players", "staff", "joinlogs", "queue", "killlogs", "commandlogs", "modcalls", "vehicles"];
-/** The deadline of a caller passes at once, and the store is never polled. */
-const NO_PATIENCE: SleepUntilWoken = (ms) => (ms > 1_000 ? Promise.resolve() : new Promise(() => {}));
 
-let wait: SleepUntilWoken = pauseUntilWoken;
 let gateway: CommandGateway;
 let bot: Bot;
+let facade: FacadeClient;
 let key: string;
 
 beforeAll(async () => {
   gateway = await startCommandGateway({
-    waitForCommands: (ms, wake) => wait(ms, wake),
     env: { GATEHOUSE_CORS_ORIGINS: "https://panel.example", GATEHOUSE_LOG_LEVEL: "debug" },
   });
 });
 afterAll(() => gateway.stop());
 beforeEach(async () => {
-  wait = pauseUntilWoken;
   gateway.game.reply = takes;
   gateway.game.read = () => Response.json(INFO);
   bot = await addBot(gateway);
-  key = facadeKeyOf(bot.token, bot.serverId);
+  facade = createFacadeClient(gateway.gatehouse, bot);
+  ({ key } = facade);
 });
 
-function get(path: string, headers: Record<string, string> = { "Server-Key": key }, method = "GET") {
-  return fetch(gateway.gatehouse.url + path, { method, headers, redirect: "manual" });
-}
-
-function send(body: unknown, path = "/v2/server/command", serverKey = key): Promise<Response> {
-  return fetch(gateway.gatehouse.url + path, {
-    method: "POST",
-    headers: { "server-key": serverKey, "Content-Type": "application/json" },
-    body: typeof body === "string" ? body : JSON.stringify(body),
-  });
-}
-
-async function codeOf(response: Response): Promise<[status: number, code: number]> {
-  expect(response.headers.get("content-type")).toBe("application/json");
-  const { code, message } = (await response.json()) as { code: number; message: string };
-  expect(message).toBeString();
-  return [response.status, code];
-}
-
-async function commandIdOf(response: Response): Promise<string> {
-  const { message, commandId } = await readAs<{ message: string; commandId: string }>(response);
-  expect(message).toBe("Success");
-  return commandId;
-}
-
-const limitOf = ({ headers }: Response) =>
-  ["limit", "remaining", "reset", "bucket"].map((name) => headers.get(`x-ratelimit-${name}`));
+const get: FacadeClient["get"] = (...request) => facade.get(...request);
+const send: FacadeClient["send"] = (...request) => facade.send(...request);
 
 describe("the key", () => {
   test("is shown beside the token when a key is made or gets a new token, and never again", async () => {
@@ -358,124 +328,5 @@ describe("reading", () => {
     });
     expect(answer.status).toBe(204);
     expect(answer.headers.get("access-control-allow-headers")).toContain("Server-Key");
-  });
-});
-
-describe("a command", () => {
-  test.each(["/v2/server/command", "/erlc/v1/server/command"])(
-    "through %s is in the same queue, does not count, and is answered when it was sent",
-    async (path) => {
-      const commandId = await commandIdOf(await send({ command: "  :h hello " }, path));
-      expect(bot.got()).toEqual([":h hello"]);
-      expect(await bot.show(commandId)).toMatchObject({
-        status: "sent",
-        command: ":h hello",
-        key_id: bot.keyId,
-      });
-      expect(limitOf(await get("/v2/server"))[1]).toBe("118");
-    },
-  );
-
-  test("may have its field with a capital, as Erlc.Net writes it", async () => {
-    await commandIdOf(await send({ Command: ":h hello" }));
-    expect(await codeOf(await send({ Command: ":h", command: "" }))).toEqual([400, 3001]);
-    expect(bot.got()).toEqual([":h hello"]);
-  });
-
-  test("that still waits when the caller has to be answered is a success", async () => {
-    await commandIdOf(await send({ command: ":h first" }));
-    wait = NO_PATIENCE;
-    const commandId = await commandIdOf(await send({ command: ":h second" }));
-    expect((await bot.show(commandId)).status).toBe("queued");
-  });
-
-  test("that the game refuses has the game's code", async () => {
-    gateway.game.reply = refuses(3002, 422);
-    expect(await codeOf(await send({ command: ":h" }))).toEqual([422, 3002]);
-    await gateway.pass(5_000);
-    gateway.game.reply = refuses(4002, 400);
-    expect(await codeOf(await send({ command: ":h" }))).toEqual([403, 4002]);
-  });
-
-  test.each([
-    ["an answer without sense", () => new Response("Success")],
-    ["code 1001", refuses(1001, 500)],
-    ["a page of a proxy", () => new Response("<html>", { status: 502 })],
-  ])("whose outcome is unknown after %s is 422, and its repetition is the same command", async (_, reply) => {
-    gateway.game.reply = reply;
-    const bodies: object[] = [];
-    for (let i = 0; i < 3; i++) {
-      const answer = await send({ command: ":kick somebody" });
-      expect(answer.status).toBe(422);
-      bodies.push((await answer.json()) as object);
-      gateway.clock.advance(60_000);
-    }
-    expect(bodies[0]).toEqual({ code: 1001, message: expect.any(String), commandId: expect.any(String) });
-    expect(bodies[2]).toEqual(bodies[0] ?? {});
-    expect(bot.got()).toEqual([":kick somebody"]);
-  });
-
-  test("with the same text is the same command for 10 s after it was sent", async () => {
-    const first = await commandIdOf(await send({ command: ":h" }));
-    const again = await Promise.all([
-      send({ command: " :h " }),
-      send({ command: ":h" }, "/erlc/v1/server/command"),
-    ]);
-    expect(await Promise.all(again.map(commandIdOf))).toEqual([first, first]);
-    await gateway.pass(9_999);
-    expect(await commandIdOf(await send({ command: ":h" }))).toBe(first);
-    await gateway.pass(1);
-    expect(await commandIdOf(await send({ command: ":h" }))).not.toBe(first);
-    expect(bot.got()).toEqual([":h", ":h"]);
-  });
-
-  test("with a bad body is 3001 and never reaches the game", async () => {
-    const bodies = ["", "{", "[]", "{}", '{"command":5}', '{"command":" "}', '{"command":"a\\nb"}'];
-    bodies.push(
-      JSON.stringify({ command: "x".repeat(1_001) }),
-      JSON.stringify({ command: "x".repeat(9_000) }),
-    );
-    for (const body of bodies) expect(await codeOf(await send(body))).toEqual([400, 3001]);
-    const large = await send({ command: "x".repeat(9_000) });
-    expect(large.headers.get("connection")).toBe("close");
-    const untyped = await fetch(`${gateway.gatehouse.url}/v2/server/command`, {
-      method: "POST",
-      headers: { "server-key": key, "Content-Type": "text/plain" },
-      body: '{"command":":h"}',
-    });
-    expect(await codeOf(untyped)).toEqual([400, 3001]);
-    expect(bot.got()).toEqual([]);
-  });
-
-  test("that the key may not send is restricted", async () => {
-    await gateway.gatehouse.app.store.keys.update(bot.keyId, { commands: [":m"] });
-    expect(await codeOf(await send({ command: ":h" }))).toEqual([403, 9998]);
-    await commandIdOf(await send({ command: ":M hi" }));
-    await gateway.gatehouse.app.store.keys.update(bot.keyId, { commands: [] });
-    expect(await codeOf(await send({ command: ":m" }))).toEqual([403, 9998]);
-    expect(bot.got()).toEqual([":M hi"]);
-  });
-
-  test("for a full queue is 4001, but the repetition of one that waits is not", async () => {
-    await commandIdOf(await send({ command: ":h first" }));
-    for (let i = 0; i < 100; i++) await bot.accept(`:h ${i}`);
-    const full = await send({ command: ":h more" });
-    expect(limitOf(full)[1]).toBe("0");
-    expect(full.headers.get("retry-after")).toBe("5");
-    expect(await codeOf(full)).toEqual([429, 4001]);
-    wait = NO_PATIENCE;
-    await commandIdOf(await send({ command: ":h 7" }));
-  });
-
-  test("that waits for a deleted server is answered as an error of ours", async () => {
-    await commandIdOf(await send({ command: ":h first" }));
-    const waiting = send({ command: ":h second" });
-    const { commands } = gateway.gatehouse.app.store;
-    await until("the command is not accepted", async () => {
-      return (await commands.list({ serverId: bot.serverId, status: "queued", limit: 1 })).items.length === 1;
-    });
-    await gateway.gatehouse.admin("DELETE", `/admin/servers/${bot.serverId}`);
-    expect(await codeOf(await waiting)).toEqual([500, 1002]);
-    expect(await codeOf(await send({ command: ":h" }))).toEqual([403, 2002]);
   });
 });

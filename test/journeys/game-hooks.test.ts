@@ -5,7 +5,7 @@ import { ArchiveUnavailable } from "../../src/core/errors.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { MemoryArchive } from "../event-archive.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { sendRaw, writeRequest } from "../faults/raw-socket.ts";
+import { openSocket, type RawSocket, sendRaw, writeRequest } from "../faults/raw-socket.ts";
 import { until } from "../process/run-gatehouse.ts";
 import { HookSigner, makeCommand, makeHookBody } from "../signed-hooks.ts";
 import {
@@ -215,6 +215,73 @@ describe("the checks, in their order", () => {
     undo.push(() => gatehouse.stop());
     expect(await codeOf(post(gatehouse, makeHookBody("Nobody")))).toEqual([401, 5111]);
   });
+});
+
+describe("a flood of forged webhooks from one address", () => {
+  type Sender = { readonly localAddress?: string; readonly forwardedFor?: (n: number) => string };
+  const PROXY = { GATEHOUSE_TRUST_PROXY: "127.0.0.1" };
+  const FLOOD = 300;
+  const FLOOD_BYTES = 60_000;
+
+  /** Sends everything but the last byte of the body. */
+  async function begin({ app }: TestGatehouse, sender: Sender, n: number, signed: object, body: Uint8Array) {
+    const { localAddress, forwardedFor } = sender;
+    const socket = await openSocket({ port: app.port, ...(localAddress !== undefined && { localAddress }) });
+    undo.push(() => socket.destroy());
+    const headers = Object.entries(signed).map((header) => header.join(": "));
+    if (forwardedFor) headers.push(`X-Forwarded-For: ${forwardedFor(n)}`);
+    socket.write(writeRequest(HOOKS, [...headers, `Content-Length: ${body.length}`], "POST"));
+    socket.write(body.subarray(0, -1));
+    return socket;
+  }
+
+  async function finish(socket: RawSocket, body: Uint8Array): Promise<number | undefined> {
+    socket.write(body.subarray(-1));
+    return (await socket.readAnswer({ deadlineMs: 30_000 }))?.status;
+  }
+
+  test.each<[string, Record<string, string>, Sender, Sender]>([
+    ["address", {}, { localAddress: "127.0.0.2" }, { localAddress: "127.0.0.1" }],
+    [
+      "client of a trusted proxy",
+      PROXY,
+      { forwardedFor: () => "203.0.113.1" },
+      { forwardedFor: () => "203.0.113.2" },
+    ],
+    [
+      "network of 64 bits",
+      PROXY,
+      { forwardedFor: (n) => `2001:db8:1:2::${n.toString(16)}` },
+      { forwardedFor: () => "2001:db8:1:3::1" },
+    ],
+  ])(
+    "pushes out no genuine one from another %s, whether it came before or after",
+    async (_, env, flooder, game) => {
+      const gatehouse = await start({ archive: new MemoryArchive(), env });
+      const { clock } = gatehouse;
+      const genuine = Array.from({ length: 15 }, (_, n) =>
+        Buffer.from(makeHookBody("Nobody", makeCommand(clock.now, `genuine ${n}`)).padEnd(10_000)),
+      );
+      const beginGenuine = (body: Buffer, n: number) =>
+        begin(gatehouse, game, n, signer.sign(body, clock.now), body);
+      const early = await Promise.all(genuine.map(beginGenuine));
+      const forged = Buffer.alloc(FLOOD_BYTES, "x");
+      const headers = { ...signer.sign("", clock.now), "X-Signature-Ed25519": "0".repeat(128) };
+      const flood = await Promise.all(
+        Array.from({ length: FLOOD }, (_, n) => begin(gatehouse, flooder, n, headers, forged)),
+      );
+      // Some of the flood is given up: there is no room for all of it.
+      await until("the flood was never too large", () => flood.some(({ received }) => received !== ""));
+      const forgedEnds = flood.map((socket) => finish(socket, forged));
+      const late = await Promise.all(genuine.map(beginGenuine));
+      const statuses = await Promise.all(
+        [...early, ...late].map((socket, n) => finish(socket, genuine[n % genuine.length] ?? forged)),
+      );
+      expect(statuses).toEqual(Array(30).fill(204));
+      const refused = new Set(await Promise.all(forgedEnds));
+      expect([...refused].sort()).toEqual([401, 503]);
+    },
+  );
 });
 
 describe("what is recorded", () => {

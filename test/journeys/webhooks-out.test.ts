@@ -4,6 +4,7 @@ import { afterEach, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { writeCursor } from "../../src/core/events/cursor.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
+import type { Post } from "../../src/core/ports/post.ts";
 import { writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
 import type { Webhook } from "../../src/core/webhooks/webhook.ts";
 import { Sealer } from "../../src/store/sealer.ts";
@@ -12,6 +13,7 @@ import { createPinnedPost } from "../../src/webhooks-out/pinned-post.ts";
 import { makeWebhook } from "../archive/webhook-samples.ts";
 import { MemoryArchive, makeEvent } from "../event-archive.ts";
 import { FakeDiscord } from "../fake-discord.ts";
+import { until } from "../process/run-gatehouse.ts";
 import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
 
@@ -29,9 +31,15 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-type Start = { readonly archive: MemoryArchive; readonly deadlineMs?: number; readonly folder?: string };
+type Start = {
+  readonly archive: MemoryArchive;
+  readonly deadlineMs?: number;
+  readonly folder?: string;
+  /** Over the network by default. */
+  readonly post?: Post;
+};
 
-async function start({ archive, deadlineMs = PATIENCE_MS, folder }: Start): Promise<TestGatehouse> {
+async function start({ archive, deadlineMs = PATIENCE_MS, folder, post }: Start): Promise<TestGatehouse> {
   const clock = new FakeClock();
   // Signatures are judged by the real time.
   Object.assign(clock, { read: () => Date.now() });
@@ -40,7 +48,7 @@ async function start({ archive, deadlineMs = PATIENCE_MS, folder }: Start): Prom
     ...(folder !== undefined && { folder }),
     clock,
     env: { GATEHOUSE_SECRET, GATEHOUSE_WEBHOOKS_PRIVATE: "allow", GATEHOUSE_WEBHOOKS_RETRY_MS: "20,40" },
-    post: createPinnedPost({ allowsPrivate: true, deadlineMs }),
+    post: post ?? createPinnedPost({ allowsPrivate: true, deadlineMs }),
   });
   closers.push(() => gatehouse.stop());
   return gatehouse;
@@ -176,6 +184,48 @@ test("410 disables: in the audit log, in a notice and in the metrics, without an
     expect(text).not.toContain("receivers-secret");
     expect(text).not.toContain("whsec_");
   }
+});
+
+test("a global limit of Discord is a notice, ends with the webhook that was told, and is believed from nobody else", async () => {
+  const archive = new MemoryArchive();
+  const limits = new Set(["/evil"]);
+  const accepted = { "/evil": 0, "/told": 0, "/other": 0 };
+  const gatehouse = await start({
+    archive,
+    post: async ({ url }) => {
+      const about = { headers: {}, error: null, durationMs: 1 };
+      const path = `/${url.pathname.split("/").at(-1)}` as keyof typeof accepted;
+      if (limits.has(path)) return { ...about, status: 429, body: '{"global":true,"retry_after":86400}' };
+      accepted[path]++;
+      return { ...about, status: 200, body: "" };
+    },
+  });
+  const { serverId } = await gatehouse.addServer();
+  const create = async (url: string) => {
+    const body = { server_id: serverId, label: "x", url, format: "discord" };
+    const answer = await gatehouse.admin("POST", "/admin/webhooks", body);
+    return ((await answer.json()) as { webhook_id: string }).webhook_id;
+  };
+  const readNotices = async () => {
+    const { notices } = (await (await gatehouse.get("/readyz")).json()) as { notices: string[] };
+    return notices.filter((notice) => notice.includes("Discord"));
+  };
+  await create("https://evil.example/api/evil");
+  const told = await create("https://discord.com/api/told");
+  await archive.add(serverId, makeEvent(1));
+  await until("nothing came", () => accepted["/told"] === 1);
+  await create("https://discordapp.com/api/other");
+  await archive.add(serverId, makeEvent(2));
+  await until("a stranger paused Discord", () => accepted["/told"] === 2 && accepted["/other"] === 1);
+  expect(await readNotices()).toEqual([]);
+  limits.add("/told");
+  await archive.add(serverId, makeEvent(3));
+  await until("there is no notice", async () => (await readNotices()).length === 1);
+  const before = accepted["/other"];
+  await archive.add(serverId, makeEvent(4));
+  expect((await gatehouse.admin("DELETE", `/admin/webhooks/${told}`)).status).toBe(204);
+  await until("the pause did not end", () => accepted["/other"] > before);
+  expect(await readNotices()).toEqual([]);
 });
 
 const HOSTILE = [

@@ -257,6 +257,8 @@ describe("refused is", () => {
     ["an unknown type", { types: ["player.jumped"] }, "types"],
     ["a type twice", { types: ["gap", "gap"] }, "types"],
     ["an empty list of types", { types: [] }, "types"],
+    ["a list of 65 types", { types: Array(65).fill("gap") }, "types"],
+    ["a list of 2,000 characters", { types: Array(50).fill("x".repeat(40)) }, "types"],
     ["an unknown language", { language: "fr" }, "language"],
     ["an empty label", { label: " " }, "label"],
     ["a number for show_join_key", { show_join_key: 1 }, "show_join_key"],

@@ -88,6 +88,8 @@ describe("the judge", () => {
   test("finds errors and secrets in the log", () => {
     expect(findLogFaults('{"level":30,"msg":"started"}\n{"level":40,"msg":"a wrong key"}\n')).toEqual([]);
     expect(findLogFaults('{"level":50,"msg":"unexpected failure"}\n')).toHaveLength(1);
+    const busy = '{"level":50,"err":{"message":"the change before this one took too long"}}';
+    expect(findLogFaults(busy)).toEqual([]);
     expect(findLogFaults("    at answer (edge.ts:1:1)\n")).toHaveLength(1);
     expect(findLogFaults(`{"level":30,"key":"${SECRET_MARK}"}\n`)).toEqual(["a secret in the log"]);
   });

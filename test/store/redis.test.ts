@@ -197,6 +197,28 @@ describe("instances on one Redis", () => {
     await frozen.stop();
   });
 
+  test("a process that is held up before each of its scripts accepts, claims and records a command all the same", async () => {
+    await single.ask("FLUSHALL");
+    const store = await open(single.address, { replyDeadlineMs: 1_000 });
+    const server = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW);
+    const { serverId } = server;
+    /** The script is written only afterwards, when its deadline has passed. */
+    const holdUp = <T>(answer: Promise<T>): Promise<T> => {
+      Bun.sleepSync(1_500);
+      return answer;
+    };
+    const draft = { serverId, keyId: "key_1", text: ":h", idempotencyKey: undefined };
+    const acceptance = await holdUp(store.commands.accept(draft, store.clock()));
+    const claim = await holdUp(store.commands.claim(serverId, store.clock(), 0));
+    if (!("receipt" in acceptance) || claim.kind !== "claimed") throw new Error("not claimed");
+    const { commandId } = claim.command;
+    expect(commandId).toBe(acceptance.receipt.commandId);
+    const sent = { status: "sent", upstreamCode: null, upstreamMessage: null } as const;
+    await holdUp(store.commands.settle(commandId, sent, store.clock()));
+    expect(await store.commands.find(commandId)).toMatchObject({ status: "sent" });
+    expect(store.isReachable).toBe(true);
+  });
+
   test("thousands of changes at once are all learned, also when one of them has very many ids", async () => {
     const [one, two] = await openTwo();
     const draft = { name: "Old", community: null, serverKey: "a-b" };

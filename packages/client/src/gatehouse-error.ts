@@ -51,12 +51,13 @@ export class GatehouseError extends Error {
 /** `body` is the parsed answer, whatever it is. */
 export function toGatehouseError(status: number, headers: Headers, body: unknown): GatehouseError {
   const fields = isObject(body) ? body : {};
-  const { code, message, retry_after } = fields;
+  const { code, message, upstream_message, retry_after } = fields;
   const known = typeof code === "number" ? code : 0;
   const words = typeof message === "string" ? message : "this is no answer of Gatehouse";
   const seconds = typeof retry_after === "number" ? retry_after : readSeconds(headers.get("Retry-After"));
   const place = known === 0 ? `HTTP ${status}` : `${known}, HTTP ${status}`;
-  return new GatehouseError(`${words} (${place})`, {
+  const cause = typeof upstream_message === "string" ? `: ${upstream_message}` : "";
+  return new GatehouseError(`${words}${cause} (${place})`, {
     code: known,
     status,
     retryAfter: seconds,

@@ -90,7 +90,7 @@ describe("an error", () => {
       upstreamCode: 3002,
     });
     expect(error.body).toEqual(body);
-    expect(error.message).toBe("game_api_error (5019, HTTP 400)");
+    expect(error.message).toBe("game_api_error: offline (5019, HTTP 400)");
   });
 
   test("of a proxy that is not Gatehouse has code 0", async () => {

@@ -2,6 +2,7 @@
 import { SQL, type TransactionSQL } from "bun";
 import { hideAddress } from "../../core/archive-address.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
+import { checkEveryMs, RunningTime } from "../../core/running-time.ts";
 import { ARCHIVE_DEADLINE_MS } from "../ledger-rules.ts";
 import { migratePostgres, NewerSchema } from "./schema.ts";
 
@@ -128,18 +129,23 @@ async function prepare(sql: SQL, onMigration: () => void): Promise<string> {
 }
 
 async function withDeadline<T>(work: Promise<T>, giveUp: () => void): Promise<T> {
+  // After this process was held up, it first reads what has arrived: giving up ends all queries that are under way.
+  const everyMs = checkEveryMs(ARCHIVE_DEADLINE_MS);
+  const running = new RunningTime(performance.now(), everyMs);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    timer = setInterval(() => {
+      if (running.at(performance.now()) < ARCHIVE_DEADLINE_MS) return;
+      clearInterval(timer);
       giveUp();
       reject(new ArchiveUnavailable(`PostgreSQL did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
-    }, ARCHIVE_DEADLINE_MS);
+    }, everyMs);
   });
   work.catch(() => {});
   try {
     return await Promise.race([work, late]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 

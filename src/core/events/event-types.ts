@@ -93,8 +93,12 @@ export function typeOfKind(kind: EventKind): EventType {
 /** The events that a reader wants and may have. */
 export type EventFilter = ReadonlySet<EventKind>;
 
+/** Longer lists are refused before they are split: looking up each name would stall everybody. */
+export const TYPES_MAX = 64;
+export const TYPES_LENGTH_MAX = 2_000;
+
 export type TypesFault = {
-  readonly reason: "empty" | "repeated" | "unknown";
+  readonly reason: "empty" | "repeated" | "unknown" | "too many" | "too long";
   readonly name: string;
 };
 /** `refused`: the sections that the reader lacks for a type that it named, or for all types of a wildcard. */
@@ -106,21 +110,41 @@ export type ParsedTypes =
 /** `text` is a comma-separated list of types and wildcards such as `player.*`; undefined means all types. */
 export function parseTypes(text: string | undefined, sections: SectionSet): ParsedTypes {
   if (text === undefined) return { filter: filterOf(EVENT_TYPES, sections) };
-  const names = text.split(",");
+  if (text.length > TYPES_LENGTH_MAX) return { fault: { reason: "too long", name: "" } };
+  const names = text.split(",", TYPES_MAX + 1);
+  if (names.length > TYPES_MAX) return { fault: { reason: "too many", name: "" } };
+  const seen = new Set<string>();
   const wanted = new Set<EventType>();
   const refused = new Set<Section>();
   let fault: TypesFault | undefined;
-  for (const [place, name] of names.entries()) {
+  for (const name of names) {
     const types = matchTypes(name);
     const allowed = types.filter((type) => mayRead(type, sections));
     if (types.length > 0 && allowed.length === 0) for (const type of types) addSection(refused, type);
     if (name === "") fault ??= { reason: "empty", name };
     else if (types.length === 0) fault ??= { reason: "unknown", name };
-    else if (names.indexOf(name) !== place) fault ??= { reason: "repeated", name };
+    else if (seen.has(name)) fault ??= { reason: "repeated", name };
+    seen.add(name);
     for (const type of allowed) wanted.add(type);
   }
   if (refused.size > 0) return { refused: SECTIONS.filter((section) => refused.has(section)) };
   return fault ? { fault } : { filter: filterOf([...wanted], sections) };
+}
+
+/** Completes a sentence that begins with the name of the field. An unknown name is not repeated: it may be a secret. */
+export function describeTypesFault({ reason, name }: TypesFault): string {
+  switch (reason) {
+    case "empty":
+      return "has an empty name";
+    case "repeated":
+      return `has ${name} twice`;
+    case "unknown":
+      return "has a name that is no type of event, and no group of them such as player.*";
+    case "too many":
+      return `has more than ${TYPES_MAX} names`;
+    case "too long":
+      return `has more than ${TYPES_LENGTH_MAX.toLocaleString("en")} characters`;
+  }
 }
 
 /** Every kind of event, for operators. */

@@ -8,6 +8,8 @@ export const FORGOTTEN_NAME = "deleted";
 const FORGOTTEN_REFERENCE = `${FORGOTTEN_NAME}:${FORGOTTEN_ID}`;
 /** More names than this are not remembered for one player. */
 export const NAMES_MAX = 200;
+/** The runtime refuses patterns of some hundred thousand characters, so long names get several. */
+const PATTERN_LENGTH_MAX = 100_000;
 
 export type ForgottenPlayer = { readonly id: string; readonly names: readonly string[] };
 
@@ -57,7 +59,7 @@ export class PlayerEraser {
   readonly #names: ReadonlySet<string>;
   /** In lower case and as JSON text holds them; a text without any of them is not parsed. */
   readonly #needles: readonly string[];
-  readonly #words: RegExp;
+  readonly #words: readonly RegExp[];
 
   constructor({ id, names }: ForgottenPlayer) {
     // A longer name first, because it may begin with a shorter one.
@@ -65,11 +67,14 @@ export class PlayerEraser {
     this.#id = id;
     this.#names = new Set(known.map((name) => name.toLowerCase()));
     this.#needles = [id, ...known.map((name) => JSON.stringify(name).slice(1, -1).toLowerCase())];
-    const words = known.map(escapePattern).join("|");
+    const patterns = joinNames(known.map(escapePattern)).map((words) => `(?<name>${words})`);
     // An id is no word inside of a number with a fraction.
     const idPattern = `(?<!\\d\\.)${id}(?!\\.\\d)`;
-    const pattern = words === "" ? idPattern : `(?<name>${words})|${idPattern}`;
-    this.#words = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])(?:${pattern})(?![\\p{L}\\p{N}\\p{M}_])`, "giu");
+    const last = patterns.pop();
+    patterns.push(last === undefined ? idPattern : `${last}|${idPattern}`);
+    this.#words = patterns.map((pattern) => {
+      return new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])(?:${pattern})(?![\\p{L}\\p{N}\\p{M}_])`, "giu");
+    });
   }
 
   /** `data` or `meta` of an event as JSON text. `isStaff`: the field Name holds a player's name. */
@@ -138,10 +143,12 @@ export class PlayerEraser {
   }
 
   #eraseWords(text: string): string {
-    return text.replace(this.#words, (...found) => {
-      const { name } = (found.at(-1) ?? {}) as { name?: string };
-      return typeof name === "string" ? FORGOTTEN_NAME : FORGOTTEN_ID;
-    });
+    return this.#words.reduce((left, words) => {
+      return left.replace(words, (...found) => {
+        const { name } = (found.at(-1) ?? {}) as { name?: string };
+        return typeof name === "string" ? FORGOTTEN_NAME : FORGOTTEN_ID;
+      });
+    }, text);
   }
 }
 
@@ -191,6 +198,17 @@ function toIdText(value: unknown): string | undefined {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !JSON.isRawJSON(value);
+}
+
+/** The names as alternatives, in as few patterns as their length allows. */
+function joinNames(names: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const name of names) {
+    const last = joined.at(-1);
+    if (last === undefined || last.length + name.length > PATTERN_LENGTH_MAX) joined.push(name);
+    else joined[joined.length - 1] = `${last}|${name}`;
+  }
+  return joined;
 }
 
 function escapePattern(text: string): string {

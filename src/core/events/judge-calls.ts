@@ -38,16 +38,16 @@ export function judgeCalls(
   const left = new Set(known.calls ?? []);
   const isFirst = known.calls === null || known.firstReadingAt === null;
   // Without an index, thousands of calls would be compared with each other.
-  const byNumber = Map.groupBy(left, indexOf);
-  const closedByNumber = Map.groupBy(known.closedCalls, indexOf);
+  const byNumber = indexCalls(left);
+  const closedByNumber = indexCalls(known.closedCalls);
   const stillShown = new Set<ClosedCall>();
   const handled = new Set<string>();
   for (const { element, identity } of shown) {
     if (handled.has(identity)) continue;
     handled.add(identity);
     const keys = keysOf(element);
-    const before = findCall(byNumber.get(indexOf(keys)) ?? [], keys, left);
-    const ended = findCall(closedByNumber.get(indexOf(keys)) ?? [], keys);
+    const before = findCall(byNumber, keys, left);
+    const ended = findCall(closedByNumber, keys);
     if (ended) stillShown.add(ended);
     if (before) {
       // A call for all teams may be shown once for each of them.
@@ -89,8 +89,8 @@ export function judgeToldCall(
   isKnown: (identity: string) => boolean,
 ): JudgedCalls {
   const calls = known.calls ?? [];
-  const before = findCall(calls.filter(isSameNumber(told)), told);
-  const isOver = findCall(known.closedCalls.filter(isSameNumber(told)), told) !== undefined;
+  const before = findCall(indexCalls(calls.filter(isSameNumber(told))), told);
+  const isOver = findCall(indexCalls(known.closedCalls.filter(isSameNumber(told))), told) !== undefined;
   if (isOver || (!before && isKnown(opening)) || (before && !told.isEnd))
     return { events: [], memory: known };
   const at = told.at ?? seenAt;
@@ -148,16 +148,29 @@ function isOverdue({ openedAt }: CallMemory, now: number): boolean {
   return Math.abs(now - openedAt) >= UNSHOWN_CALL_MS;
 }
 
-/** The call of the same team rather than one of all teams, and of those one that is in `preferred`. */
+/** Calls by number and start, then by team. Of equal ones the first. */
+type CallIndex<Call> = ReadonlyMap<string, ReadonlyMap<string, Call>>;
+
+function indexCalls<Call extends CallKeys>(calls: Iterable<Call>): CallIndex<Call> {
+  const index = new Map<string, Map<string, Call>>();
+  for (const call of calls) {
+    const teams = index.get(indexOf(call)) ?? new Map<string, Call>();
+    if (!teams.has(call.team)) teams.set(call.team, call);
+    index.set(indexOf(call), teams);
+  }
+  return index;
+}
+
+/** The call of the same team; otherwise, of a call for all teams, one that is in `preferred`, and of any other the one for all. */
 function findCall<Call extends CallKeys>(
-  candidates: readonly Call[],
-  { team }: Pick<CallKeys, "team">,
+  index: CallIndex<Call>,
+  keys: CallKeys,
   preferred: { has(call: Call): boolean } = { has: () => true },
 ): Call | undefined {
-  const exact = candidates.find((call) => call.team === team);
-  if (exact) return exact;
-  const similar = candidates.filter((call) => isSameTeam(call.team, team));
-  return similar.find((call) => preferred.has(call)) ?? similar.find(({ team: one }) => one === ALL_TEAMS);
+  const teams = index.get(indexOf(keys));
+  const exact = teams?.get(keys.team);
+  if (exact || keys.team !== ALL_TEAMS) return exact ?? teams?.get(ALL_TEAMS);
+  return teams?.values().find((call) => preferred.has(call));
 }
 
 function indexOf({ number, startedAt }: Pick<CallKeys, "number" | "startedAt">): string {
@@ -166,10 +179,6 @@ function indexOf({ number, startedAt }: Pick<CallKeys, "number" | "startedAt">):
 
 function isSameNumber(keys: CallKeys): (call: CallKeys) => boolean {
   return (call) => call.number === keys.number && call.startedAt === keys.startedAt;
-}
-
-function isSameTeam(a: string, b: string): boolean {
-  return a === b || a === ALL_TEAMS || b === ALL_TEAMS;
 }
 
 function keysOf(element: Element): CallKeys {

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../../../test/fake-game-api.ts";
 import { spelledInteger } from "../../../test/integer-spellings.ts";
 import { parseExactJson } from "../exact-json.ts";
+import { judgeCalls } from "./judge-calls.ts";
 import { type JudgeContext, judgeReading } from "./judge-reading.ts";
 import { type Failure, judgeFailure } from "./judge-state.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "./memory.ts";
@@ -408,6 +409,30 @@ describe("emergency calls", () => {
     const server = afterFirst({ EmergencyCalls: calls });
     looks = 0;
     expect(server.read(T0 + 5_000, { EmergencyCalls: calls.toReversed() })).toEqual([]);
+    expect(looks).toBeLessThan(10_000);
+  });
+
+  test("many with the same number are compared with few looks at each", () => {
+    let looks = 0;
+    const known = Array.from({ length: 1_000 }, (_, n) => ({
+      get team() {
+        looks++;
+        return `"Team ${n}"`;
+      },
+      number: "1",
+      startedAt: "1774216563",
+      fields: {},
+      missed: 0,
+      isShown: true,
+      openedAt: T0,
+    }));
+    const shown = known.map((_, n) => ({
+      element: call({ Team: `Other ${n}`, CallNumber: 1, StartedAt: 1774216563 }),
+      identity: `call ${n}`,
+    }));
+    const reading = { at: T0, gameServer: "Town", settings: null, sections: {}, offline: null };
+    const memory = { calls: known, closedCalls: [], firstReadingAt: T0 };
+    expect(judgeCalls(reading, shown, memory, () => false).events).toHaveLength(1_000);
     expect(looks).toBeLessThan(10_000);
   });
 

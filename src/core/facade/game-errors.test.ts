@@ -106,12 +106,18 @@ describe("the answer to a command", () => {
     return toCommandAnswer("cmd_1", ended as Command);
   };
 
-  test.each(["queued", "sending", "sent"] as const)("is success when it is %s", (status) => {
-    expect(answer(status)).toBeUndefined();
+  const SUCCESS = { message: "Success", commandId: "cmd_1" };
+
+  test("is success when it is sent", () => {
+    expect(answer("sent")).toEqual({ status: 200, body: SUCCESS });
   });
 
-  test("is success when its state cannot be read: it was accepted", () => {
-    expect(toCommandAnswer("cmd_1", undefined)).toBeUndefined();
+  test.each(["queued", "sending"] as const)("is success that says queued when it is %s", (status) => {
+    expect(answer(status)).toEqual({ status: 200, body: { ...SUCCESS, queued: true } });
+  });
+
+  test("says queued when its state cannot be read: it was accepted, and nobody knows more", () => {
+    expect(toCommandAnswer("cmd_1", undefined)).toEqual({ status: 200, body: { ...SUCCESS, queued: true } });
   });
 
   test.each([

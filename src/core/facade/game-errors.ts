@@ -12,6 +12,12 @@ export type GameError = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
+/** `queued`: the game has not got the command yet, and may still refuse it. */
+export type CommandSuccess = {
+  readonly status: 200;
+  readonly body: { readonly message: string; readonly commandId: string; readonly queued?: true };
+};
+
 type Row = { readonly status: number; readonly code: number; readonly message: string };
 
 /** Of the headers of our own refusals. */
@@ -74,6 +80,8 @@ const STATUS_OF_CODE: ReadonlyMap<number, number> = new Map([
 /** Codes that we do not know. No client sends again after it. */
 const STATUS_OF_OTHER_CODES = 400;
 const STATUS_UNKNOWN_OUTCOME = 422;
+/** For a command that waits too: prc.api-py sends a command again after any other message. */
+const SUCCESS = "Success";
 const UNKNOWN_OUTCOME = 1001;
 
 /** The refusal of a `server-key` that is neither a token nor of the form of a server key. */
@@ -93,8 +101,9 @@ export function toGameError(refusal: Refusal, resetAt: number | null, now: numbe
 }
 
 /** What the caller of a command is told. `command` is undefined when its state could not be read: it is accepted all the same. */
-export function toCommandAnswer(commandId: string, command: Command | undefined): GameError | undefined {
+export function toCommandAnswer(commandId: string, command: Command | undefined): CommandSuccess | GameError {
   const status = command?.status;
+  if (status === "sent") return { status: 200, body: { message: SUCCESS, commandId } };
   if (status === "unknown") {
     return toUncertain(command?.upstreamMessage ?? "Whether the game ran the command is not known.", {
       commandId,
@@ -103,7 +112,7 @@ export function toCommandAnswer(commandId: string, command: Command | undefined)
   if (status === "expired" || status === "cancelled") {
     return toUncertain(`The command was not sent: it is ${status}.`, { commandId });
   }
-  if (status !== "failed") return undefined;
+  if (status !== "failed") return { status: 200, body: { message: SUCCESS, commandId, queued: true } };
   const { upstreamCode, upstreamMessage } = command ?? {};
   const message = upstreamMessage ?? INTERNAL.message;
   if (upstreamCode === null || upstreamCode === undefined || BAD_KEY_CODES.has(upstreamCode)) {

@@ -19,10 +19,10 @@ test("points have a column for each team; unknown is empty, nobody in a team is 
     { ...unknown, teams: null },
   ];
   expect(writePlayersCsv({ resolution: "1m", points }).split("\r\n")).toEqual([
-    "at,known,min,avg,max,queue_max,staff_max,team Police,team constructor",
-    `${ISO},1,1,1.5,2,0,,1.5,0`,
-    `${ISO},1,1,1.5,2,0,,0,1`,
-    `${ISO},0,,,,,,,`,
+    '"at","known","min","avg","max","queue_max","staff_max","team Police","team constructor"',
+    `"${ISO}",1,1,1.5,2,0,,1.5,0`,
+    `"${ISO}",1,1,1.5,2,0,,0,1`,
+    `"${ISO}",0,,,,,,,`,
     "",
   ]);
 });
@@ -30,13 +30,13 @@ test("points have a column for each team; unknown is empty, nobody in a team is 
 test("names are text in every table, whatever they begin with", () => {
   const who = { player: "=cmd:1", id: "1", seconds: 60, teams: { Police: 60 } };
   const session = { ...who, joined_at: AT, left_at: null, ended: null };
-  expect(writeSessionsCsv([session])).toContain(`\r\n'=cmd:1,1,${ISO},,60,,"{""Police"":60}"\r\n`);
+  expect(writeSessionsCsv([session])).toContain(`\r\n"'=cmd:1","1","${ISO}",,60,,"{""Police"":60}"\r\n`);
   expect(writePlaytimeCsv([{ ...who, sessions: 2 }])).toBe(
-    "player,id,seconds,sessions\r\n'=cmd:1,1,60,2\r\n",
+    `"player","id","seconds","sessions"\r\n"'=cmd:1","1",60,2\r\n`,
   );
   const staff = { ...who, commands: 3, modcalls_answered: 1, median_between: [5, 9] as [number, number] };
-  expect(writeStaffCsv([staff])).toContain(`\r\n'=cmd:1,1,60,3,1,5,9,"{""Police"":60}"\r\n`);
-  expect(writeStaffCsv([{ ...staff, median_between: null }])).toContain("1,60,3,1,,,");
+  expect(writeStaffCsv([staff])).toContain(`\r\n"'=cmd:1","1",60,3,1,5,9,"{""Police"":60}"\r\n`);
+  expect(writeStaffCsv([{ ...staff, median_between: null }])).toContain('"1",60,3,1,,,');
 });
 
 test("the table of a week has 24 rows", () => {
@@ -44,7 +44,9 @@ test("the table of a week has 24 rows", () => {
     Array.from({ length: 24 }, () => (day === 6 ? null : day)),
   );
   const lines = writePeaksCsv({ tz: "UTC", table }).trimEnd().split("\r\n");
-  expect(lines[0]).toBe("hour (UTC),Monday,Tuesday,Wednesday,Thursday,Friday,Saturday,Sunday");
+  expect(lines[0]).toBe(
+    '"hour (UTC)","Monday","Tuesday","Wednesday","Thursday","Friday","Saturday","Sunday"',
+  );
   expect(lines).toHaveLength(25);
   expect(lines[24]).toBe("23,0,1,2,3,4,5,");
 });

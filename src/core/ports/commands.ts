@@ -68,7 +68,8 @@ export interface CommandQueue {
   accept(draft: CommandDraft, now: number, waitingMax?: number): Promise<Acceptance>;
   /**
    * Claims the server's next command for sending. The command after it cannot be claimed before `holdMs` have passed, or
-   * longer if `hold` is called. Holds survive restarts.
+   * longer if `hold` is called. Holds survive restarts. When this throws, a command may have been claimed: the next call puts it
+   * back to the head of its queue first.
    */
   claim(serverId: string, now: number, holdMs: number): Promise<Claim>;
   /** Lets no command of the server be claimed before `holdMs` have passed. */

@@ -2,10 +2,12 @@
 
 /** The whole attempt, from resolving the name to the end of the answer, takes at most this long. */
 export const POST_DEADLINE_MS = 15_000;
-/** More of an answer is not read. */
+/** More of an answer is not read, from its first byte on: interim (1xx) answers and headers count. */
 export const ANSWER_BYTES_MAX = 16 * 1024;
+/** A receiver that sends more interim (1xx) answers before the final one fails. */
+export const INTERIM_ANSWERS_MAX = 10;
 
-/** Why no answer came. `stopped`: this instance ended the attempt. */
+/** Why no answer came. `protocol`: not HTTP, or too much before the final status. `stopped`: this instance ended the attempt. */
 export type PostError =
   | "private_address"
   | "not_https"

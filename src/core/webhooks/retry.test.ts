@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import {
   type AttemptOutcome,
   type AttemptVerdict,
+  DISCORD_WAIT_MAX_MS,
   FAILING_MAX_MS,
   isUnknownMessage,
   judgeDelivery,
@@ -27,6 +28,8 @@ const FRESH: ProgressChange = {
 
 type Answer = Partial<AttemptOutcome> & {
   readonly format?: WebhookFormat;
+  readonly url?: string;
+  readonly scheduleMs?: readonly number[];
   readonly now?: number;
   readonly random?: number;
 };
@@ -35,9 +38,10 @@ function judge(answer: Answer, before: Partial<ProgressChange> = {}): AttemptVer
   const { format = "standard", status = null, headers = {}, body = "", now = NOW, random = 0 } = answer;
   return judgeDelivery({
     format,
+    url: answer.url ?? "https://discord.com/api",
     before: { ...FRESH, ...before },
     outcome: { status, headers, body },
-    scheduleMs: SCHEDULE,
+    scheduleMs: answer.scheduleMs ?? SCHEDULE,
     now,
     random,
   });
@@ -166,12 +170,67 @@ describe("Discord", () => {
     expect(waitOf(limited({ retry_after: 64.57 }, { "retry-after": "65" }), { failures: 9 })).toBe(64_570);
     expect(waitOf(limited({}, { "x-ratelimit-reset-after": "1.5" }))).toBe(1_500);
     expect(waitOf(limited({ retry_after: "soon" }, { "retry-after": "7" }))).toBe(7_000);
-    expect(waitOf(limited({ retry_after: 1e12 }))).toBe(RETRY_AFTER_MAX_MS);
     expect(waitOf({ format: "discord", status: 429, body: "<html>" })).toBe(5_000);
   });
 
+  test("no wait that it tells is longer than ten minutes", () => {
+    for (const body of [
+      '{"retry_after":601}',
+      '{"retry_after":86400,"global":true}',
+      '{"retry_after":1e308}',
+      '{"retry_after":1e999}',
+    ]) {
+      const { progress, globalPauseUntil } = judge({ format: "discord", status: 429, body });
+      expect([body, progress.nextAttemptAt]).toEqual([body, NOW + DISCORD_WAIT_MAX_MS]);
+      expect(globalPauseUntil ?? 0).toBeLessThanOrEqual(NOW + DISCORD_WAIT_MAX_MS);
+    }
+    for (const name of ["x-ratelimit-reset-after", "retry-after"])
+      expect(waitOf(limited({}, { [name]: "86400" }))).toBe(DISCORD_WAIT_MAX_MS);
+    const usedUp = { "x-ratelimit-remaining": "0", "x-ratelimit-reset-after": "9".repeat(400) };
+    const done = judge({ format: "discord", status: 200, headers: usedUp });
+    expect(done.progress.nextAttemptAt).toBe(NOW + DISCORD_WAIT_MAX_MS);
+    // Told nothing, the webhook goes by the schedule; the others do not wait for that.
+    const untold = {
+      format: "discord",
+      status: 429,
+      body: '{"global":true}',
+      scheduleMs: [7_200_000],
+    } as const;
+    const { progress, globalPauseUntil } = judge(untold);
+    expect([progress.nextAttemptAt, globalPauseUntil]).toEqual([NOW + 7_200_000, NOW + DISCORD_WAIT_MAX_MS]);
+  });
+
+  test.each([-1, "-1", "60", "NaN", null, true, { seconds: 60 }])(
+    "retry_after %p tells nothing, so the headers do, or the schedule",
+    (retry_after) => {
+      expect(waitOf(limited({ retry_after }))).toBe(5_000);
+      expect(waitOf(limited({ retry_after }, { "retry-after": "7" }))).toBe(7_000);
+    },
+  );
+
   test("a 429 that tells no wait is not tried again at once", () => {
     for (const retry_after of [0, 0.000_1]) expect(waitOf(limited({ retry_after }))).toBe(TOLD_WAIT_MIN_MS);
+  });
+
+  test.each<[string, boolean]>([
+    ["https://discord.com/api", true],
+    ["https://discordapp.com/api", true],
+    ["https://canary.discord.com/api", true],
+    ["https://ptb.discord.com", true],
+    ["https://discord.com./api", true],
+    ["http://discord.com/api", false],
+    ["https://discord.com:8443/api", false],
+    ["https://evil.discord.com.example/api", false],
+    ["https://notdiscord.com/api", false],
+    ["https://discord.community/api", false],
+    ["https://example.com/discord.com", false],
+    ["http://127.0.0.1:9000/api", false],
+  ])("a global limit from %s pauses all Discord webhooks: %p", (url, isBelieved) => {
+    const { progress, globalPauseUntil } = judge({ ...limited({ retry_after: 2, global: true }), url });
+    expect([progress.nextAttemptAt, globalPauseUntil]).toEqual([
+      NOW + 2_000,
+      isBelieved ? NOW + 2_000 : null,
+    ]);
   });
 
   test("only a global limit pauses all Discord webhooks", () => {

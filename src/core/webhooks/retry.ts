@@ -1,5 +1,5 @@
 // What an attempt to deliver means: done, try again later, set the event aside, or disable the webhook.
-import { DAY_MS } from "../durations.ts";
+import { DAY_MS, MINUTE_MS } from "../durations.ts";
 import type { WebhookFormat, WebhookProgress } from "./webhook.ts";
 
 /** A webhook without a success for this long since its first failure is disabled. */
@@ -8,12 +8,17 @@ export const FAILING_MAX_MS = 5 * DAY_MS;
 export const REFUSALS_MAX = 5;
 /** A receiver cannot put us off for longer than this. */
 export const RETRY_AFTER_MAX_MS = DAY_MS;
+/** Nor can Discord, which tells waits of seconds, and of minutes at most. */
+export const DISCORD_WAIT_MAX_MS = 10 * MINUTE_MS;
 /** Nor can it have us send again at once, over and over. */
 export const TOLD_WAIT_MIN_MS = 250;
 /** The wait before a retry is longer than scheduled by at most this part. */
 const JITTER = 0.1;
 /** 4xx answers that are about the moment and not about the event. */
 const TEMPORARY_REFUSALS: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** Who may speak for all of Discord. The clients for testers, Canary and PTB, give addresses of these subdomains. */
+const DISCORD_URL = /^https:\/\/(?:(?:canary|ptb)\.)?discord(?:app)?\.com\.?(?:\/|$)/;
 
 /** Discord's codes in the body of an error. */
 const UNKNOWN_MESSAGE = 10_008;
@@ -43,6 +48,8 @@ export type AttemptVerdict = {
 
 export type Attempt = {
   readonly format: WebhookFormat;
+  /** Where it went, up to the host at least. */
+  readonly url: string;
   readonly before: ProgressChange;
   readonly outcome: AttemptOutcome;
   /** GATEHOUSE_WEBHOOKS_RETRY_MS: the waits in turn; the last one repeats. */
@@ -53,7 +60,7 @@ export type Attempt = {
 };
 
 export function judgeDelivery(attempt: Attempt): AttemptVerdict {
-  const { format, before, outcome, now } = attempt;
+  const { format, url, before, outcome, now } = attempt;
   const { status } = outcome;
   if (status !== null && status >= 200 && status <= 299) return judgeSuccess(attempt);
   const isRefusal = status !== null && status >= 400 && status <= 499 && !TEMPORARY_REFUSALS.has(status);
@@ -81,11 +88,12 @@ export function judgeDelivery(attempt: Attempt): AttemptVerdict {
       globalPauseUntil: null,
     };
   const nextAttemptAt = findNextAttempt(attempt, firstFailureAt);
-  const isGlobal = isDiscord(format) && status === 429 && parseBody(outcome.body).global === true;
+  const isLimited = isDiscord(format) && status === 429 && DISCORD_URL.test(url);
+  const isGlobal = isLimited && parseBody(outcome.body).global === true;
   return {
     kind: "retry",
     progress: { ...failed, nextAttemptAt },
-    globalPauseUntil: isGlobal ? nextAttemptAt : null,
+    globalPauseUntil: isGlobal ? Math.min(nextAttemptAt, now + DISCORD_WAIT_MAX_MS) : null,
   };
 }
 
@@ -98,7 +106,7 @@ function judgeSuccess({ format, before, outcome, now }: Attempt): AttemptVerdict
   const { headers } = outcome;
   // The next call would be refused, and refused calls count toward a ban of the address.
   const isUsedUp = isDiscord(format) && headers["x-ratelimit-remaining"] === "0";
-  const resetMs = isUsedUp ? parseSeconds(headers["x-ratelimit-reset-after"]) : undefined;
+  const resetMs = isUsedUp ? parseResetAfter(headers) : undefined;
   const progress: ProgressChange = {
     ...before,
     lastSuccessAt: now,
@@ -131,16 +139,21 @@ function findNextAttempt(
   firstFailureAt: number,
 ): number {
   const { status, headers, body } = outcome;
+  const retryAfterMs = status === null ? undefined : parseRetryAfter(headers["retry-after"], now);
   if (isDiscord(format) && status === 429) {
-    const told = toMs(parseBody(body).retry_after) ?? parseSeconds(headers["x-ratelimit-reset-after"]);
-    if (told !== undefined) return now + Math.max(told, TOLD_WAIT_MIN_MS);
+    const told = toMs(parseBody(body).retry_after) ?? parseResetAfter(headers) ?? retryAfterMs;
+    if (told !== undefined) return now + Math.min(Math.max(told, TOLD_WAIT_MIN_MS), DISCORD_WAIT_MAX_MS);
   }
   const scheduled = scheduleMs[Math.min(before.failures, scheduleMs.length - 1)] ?? 0;
   const waitMs = Math.ceil(scheduled * (1 + JITTER * random));
   // The last attempt is made when the five days are over, so that the webhook is disabled in time.
   const at = Math.min(now + waitMs, firstFailureAt + FAILING_MAX_MS);
-  const retryAfterMs = status === null ? undefined : parseRetryAfter(headers["retry-after"], now);
   return Math.max(at, now + (retryAfterMs ?? 0));
+}
+
+function parseResetAfter(headers: AttemptOutcome["headers"]): number | undefined {
+  const ms = parseSeconds(headers["x-ratelimit-reset-after"]);
+  return ms === undefined ? undefined : Math.min(ms, DISCORD_WAIT_MAX_MS);
 }
 
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

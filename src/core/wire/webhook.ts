@@ -1,6 +1,6 @@
 // Webhooks in the admin API. In the schema of a request, a field's description completes the error message for a wrong value.
 import Type from "typebox";
-import { EVENT_TYPES } from "../events/event-types.ts";
+import { TYPES_MAX } from "../events/event-types.ts";
 import {
   DELIVERIES_MAX,
   WAITING_MAX,
@@ -94,9 +94,9 @@ const settings = {
   types: orNull(
     Type.Array(Type.String({ maxLength: TYPE_LENGTH_MAX }), {
       minItems: 1,
-      maxItems: 2 * EVENT_TYPES.length,
+      maxItems: TYPES_MAX,
     }),
-    "must be a list of types of events, such as player.joined or player.*, each once, or null for all",
+    `must be a list of at most ${TYPES_MAX} types of events, such as player.joined or player.*, each once, or null for all`,
   ),
   language: Type.Enum([...WEBHOOK_LANGUAGES], {
     description: `must be one of ${WEBHOOK_LANGUAGES.join(", ")}`,

@@ -39,7 +39,7 @@ test("a file has every page, asked within the key's limit", async () => {
 test("a name that is a formula stays text, and a spreadsheet reads the file as UTF-8", async () => {
   const { reader } = makeReader([[row("=HYPERLINK(1):7", "7")]]);
   const { text } = await run(reader, "csv");
-  expect(text).toBe("\ufeffplayer,id,seconds,sessions\r\n'=HYPERLINK(1):7,7,60,1\r\n");
+  expect(text).toBe(`\ufeff"player","id","seconds","sessions"\r\n"'=HYPERLINK(1):7","7",60,1\r\n`);
 });
 
 test("a file has an end, and says that it is cut", async () => {

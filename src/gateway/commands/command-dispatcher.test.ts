@@ -1,20 +1,38 @@
-// How the dispatcher handles unexpected errors. Sending commands is tested in test/journeys.
+// How the dispatcher handles errors, and how it stops. Sending commands is tested in test/journeys.
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { CommandQueue } from "../../core/ports/commands.ts";
+import type { Claim, CommandQueue } from "../../core/ports/commands.ts";
 import { CommandDispatcher, type DispatcherParts } from "./command-dispatcher.ts";
 import { CommandMeter } from "./command-meter.ts";
+
+const NOW = 1_800_000_000_000;
+const CLAIMED: Claim = {
+  kind: "claimed",
+  command: {
+    ...{
+      commandId: "cmd_1",
+      serverId: "srv_1",
+      keyId: "key_1",
+      text: ":h",
+      status: "sending",
+      position: null,
+    },
+    ...{ queuedAt: NOW, sentAt: NOW, finishedAt: null, confirmedAt: null },
+    ...{ upstreamCode: null, upstreamMessage: null },
+  },
+};
 
 type LogLine = { readonly fields: object; readonly message: string };
 type HeldPause = { readonly ms: number; readonly end: () => void };
 
 /** A dispatcher whose steps have the results that the test sets, and whose clock moves when the test ends a pause. */
-function createStage(step: () => Promise<void>) {
+function createStage(step: () => Promise<void>, queue: Partial<CommandQueue> = {}) {
   const errors: LogLine[] = [];
   const pauses: HeldPause[] = [];
   const waiters: ((pause: HeldPause) => void)[] = [];
-  let now = 1_800_000_000_000;
+  let now = NOW;
   let steps = 0;
+  let sends = 0;
   const commands: Partial<CommandQueue> = {
     expire: async () => {
       steps++;
@@ -22,6 +40,7 @@ function createStage(step: () => Promise<void>) {
       return 0;
     },
     claim: async () => ({ kind: "busy" }),
+    ...queue,
   };
   const parts: DispatcherParts = {
     store: {
@@ -43,8 +62,9 @@ function createStage(step: () => Promise<void>) {
       },
     },
     upstream: {
-      sendCommand: () => {
-        throw new Error("nothing is sent here");
+      sendCommand: async () => {
+        sends++;
+        return { outcome: "done", hint: { limit: null, remaining: null, resetAt: null, retryAfterMs: null } };
       },
     },
     outlook: {
@@ -84,6 +104,9 @@ function createStage(step: () => Promise<void>) {
     errors,
     get steps() {
       return steps;
+    },
+    get sends() {
+      return sends;
     },
     /** The pause after the next step. */
     async nextPause(): Promise<HeldPause> {
@@ -172,4 +195,92 @@ test("an unavailable store is called again every second and does not count as an
   expect(stage.errors).toEqual([]);
   await stage.nextPause();
   await stage.dispatcher.stop(1_000);
+});
+
+describe("while the dispatcher stops", () => {
+  const succeed = async () => {};
+  const BUSY = new StoreUnavailable("the script came too late to act");
+
+  test("a result that the store could not take is recorded again until it is stored", async () => {
+    const recorded: string[] = [];
+    let attempts = 0;
+    const stage = createStage(succeed, {
+      claim: async () => CLAIMED,
+      async settle(_, { status }) {
+        if (++attempts < 4) throw BUSY;
+        recorded.push(status);
+      },
+      async hold() {},
+    });
+    stage.dispatcher.notify("srv_1");
+    const first = await stage.nextPause();
+    const stopped = stage.dispatcher.stop(60_000);
+    first.end();
+    for (let i = 0; i < 2; i++) (await stage.nextPause()).end();
+    await stopped;
+    expect(recorded).toEqual(["sent"]);
+    expect(stage.sends).toBe(1);
+  });
+
+  test("a claim without an answer is made again, and what it took goes back to its queue unsent", async () => {
+    const putBack: string[] = [];
+    let claims = 0;
+    const stage = createStage(succeed, {
+      async claim() {
+        if (++claims < 3) throw BUSY;
+        return CLAIMED;
+      },
+      async requeue(commandId) {
+        putBack.push(commandId);
+      },
+    });
+    stage.dispatcher.notify("srv_1");
+    await stage.nextPause();
+    const stopped = stage.dispatcher.stop(60_000);
+    (await stage.nextPause()).end();
+    await stopped;
+    expect(putBack).toEqual(["cmd_1"]);
+    expect(stage.sends).toBe(0);
+  });
+
+  test("a command that was claimed and not yet sent goes back to its queue", async () => {
+    const putBack: string[] = [];
+    const claim = Promise.withResolvers<Claim>();
+    const asked = Promise.withResolvers<void>();
+    const stage = createStage(succeed, {
+      claim() {
+        asked.resolve();
+        return claim.promise;
+      },
+      async requeue(commandId) {
+        putBack.push(commandId);
+      },
+    });
+    stage.dispatcher.notify("srv_1");
+    await asked.promise;
+    const stopped = stage.dispatcher.stop(60_000);
+    claim.resolve(CLAIMED);
+    await stopped;
+    expect(putBack).toEqual(["cmd_1"]);
+    expect(stage.sends).toBe(0);
+  });
+
+  test("nothing is tried any more after the grace period", async () => {
+    let attempts = 0;
+    const stage = createStage(succeed, {
+      claim: async () => CLAIMED,
+      async settle() {
+        attempts++;
+        throw BUSY;
+      },
+    });
+    stage.dispatcher.notify("srv_1");
+    await stage.nextPause();
+    const stopped = stage.dispatcher.stop(1);
+    const second = await stage.nextPause();
+    await stopped;
+    second.end();
+    await takeTurns();
+    expect(attempts).toBe(3);
+  });
 });

@@ -1,5 +1,6 @@
 // Sends waiting commands: one worker for each game server with waiting commands, first in, first out, within our own rate
 // limit and the game API's. A worker claims, sends and records; a command that was claimed and not recorded is never sent again.
+// A result that could not be recorded, and a claim without an answer, are repeated until the store answers, also during a drain.
 import type { Command, CommandEnd } from "../../core/command.ts";
 import { delayAfterRateLimitMs, delayAfterSendMs } from "../../core/command-delay.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
@@ -11,7 +12,7 @@ import {
 } from "../../core/find-confirmations.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
-import type { CommandQueue } from "../../core/ports/commands.ts";
+import type { Claim, CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Delivery, Upstream, UpstreamFailure } from "../../core/ports/upstream.ts";
@@ -71,6 +72,8 @@ type Worker = {
   /** Set by `notify`, so that a worker that is about to end checks the queue again. */
   isNotified: boolean;
   refusals: number;
+  /** The last claim got no answer, so it may have taken a command. */
+  isClaimUnanswered: boolean;
   /** Steps in a row that ended with an unexpected error. */
   bugs: number;
   readonly ended: Promise<void>;
@@ -83,6 +86,8 @@ export class CommandDispatcher {
   readonly #throttleBug = createThrottle(BUG_LOG_MS);
   #sends = 0;
   #isStopping = false;
+  /** The grace period of `stop` is over. */
+  #isStopped = false;
   #stopped: Promise<void> | undefined;
 
   constructor(parts: DispatcherParts) {
@@ -103,7 +108,14 @@ export class CommandDispatcher {
       return;
     }
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const worker: Worker = { wake: new AbortController(), isNotified: false, refusals: 0, bugs: 0, ended };
+    const worker: Worker = {
+      wake: new AbortController(),
+      isNotified: false,
+      refusals: 0,
+      isClaimUnanswered: false,
+      bugs: 0,
+      ended,
+    };
     this.#workers.set(serverId, worker);
     void this.#run(serverId, worker).finally(resolve);
   }
@@ -117,8 +129,8 @@ export class CommandDispatcher {
   }
 
   /**
-   * Claims no more commands, and waits at most `graceMs` until those being sent are recorded. The others become `unknown`
-   * at the next start.
+   * Sends no more commands, and waits at most `graceMs` until those that were claimed are recorded or back in their queue. The
+   * others become `unknown` at the next start.
    */
   stop(graceMs: number): Promise<void> {
     this.#stopped ??= this.#endWorkers(graceMs);
@@ -127,9 +139,10 @@ export class CommandDispatcher {
 
   async #endWorkers(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    for (const { wake } of this.#workers.values()) wake.abort();
+    this.wakeWorkers();
     const ended = Promise.all([...this.#workers.values()].map((worker) => worker.ended));
     await Promise.race([ended, Bun.sleep(graceMs)]);
+    this.#isStopped = true;
   }
 
   /** Searches the game's command log, from a reading, for commands that were sent to the server. `log` is JSON text. */
@@ -158,9 +171,11 @@ export class CommandDispatcher {
         const isBug = !(error instanceof StoreUnavailable);
         waitMs = isBug ? Math.min(BUG_BACKOFF_MS * 2 ** worker.bugs++, BUG_BACKOFF_MAX_MS) : STORE_RETRY_MS;
       }
+      if (this.#isStopping) break;
       if (waitMs !== undefined) await this.#pause(worker, waitMs);
       else if (!worker.isNotified) break;
     }
+    if (worker.isClaimUnanswered) await this.#putBackUnanswered(serverId, worker);
     this.#workers.delete(serverId);
   }
 
@@ -210,17 +225,37 @@ export class CommandDispatcher {
     worker: Worker,
     refusedKey: UpstreamFailure | undefined,
   ): Promise<number | undefined> {
-    const { store, clock, ttlMs, intervalMs } = this.#parts;
+    const { clock, ttlMs, intervalMs } = this.#parts;
     const { serverId } = server;
     const now = clock();
     // With a refused key all waiting commands fail at once: nothing is sent, so no interval is needed.
-    const claim = await store.commands.claim(serverId, now, refusedKey ? 0 : intervalMs);
+    const claim = await this.#claim(serverId, worker, now, refusedKey ? 0 : intervalMs);
     if (claim.kind === "empty") return undefined;
     if (claim.kind === "busy") return STORE_RETRY_MS;
     if (claim.kind === "wait") return Math.min(claim.until, claim.headQueuedAt + ttlMs + 1) - now;
     if (refusedKey) await this.#settle(worker, claim.command, { ...failWith(refusedKey), isUnsent: true });
     else await this.#send(server, serverKey, worker, claim.command);
     return 0;
+  }
+
+  async #claim(serverId: string, worker: Worker, now: number, holdMs: number): Promise<Claim> {
+    worker.isClaimUnanswered = true;
+    const claim = await this.#parts.store.commands.claim(serverId, now, holdMs);
+    worker.isClaimUnanswered = false;
+    return claim;
+  }
+
+  /** For the last claim of a worker. It has sent nothing, so what it may have taken must not become `unknown`. */
+  async #putBackUnanswered(serverId: string, worker: Worker): Promise<void> {
+    const { store, clock, intervalMs } = this.#parts;
+    try {
+      await this.#record(worker, async () => {
+        const claim = await this.#claim(serverId, worker, clock(), intervalMs);
+        if (claim.kind === "claimed") await store.commands.requeue(claim.command.commandId);
+      });
+    } catch (error) {
+      this.#logBug(error, serverId);
+    }
   }
 
   async #send(server: GameServer, serverKey: string, worker: Worker, command: Command): Promise<void> {
@@ -233,7 +268,7 @@ export class CommandDispatcher {
     // A read may have got a 429 or a refusal while the claim was written.
     const isStopped =
       outlook.findRefusedKey(server, beganAt) !== undefined || outlook.msUntilCommand(server, beganAt) > 0;
-    if (isOld || isExpired || isStopped) return await this.#requeue(worker, command);
+    if (isOld || isExpired || isStopped || this.#isStopping) return await this.#requeue(worker, command);
     outlook.markSending(server, beganAt);
     const delivery = await upstream.sendCommand(serverKey, command.text);
     const now = clock();
@@ -284,8 +319,8 @@ export class CommandDispatcher {
   }
 
   /**
-   * Retries until the result of a command is stored, because nothing else may be sent before. When the process ends
-   * without that, the command becomes `unknown` at the next start.
+   * Retries until the result of a command is stored, because nothing else may be sent before. When the grace period of `stop`
+   * ends without that, the command becomes `unknown` at the next start.
    */
   async #record(worker: Worker, write: () => Promise<void>): Promise<void> {
     for (;;) {
@@ -294,7 +329,7 @@ export class CommandDispatcher {
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         this.#logStoreFault(error);
-        if (this.#isStopping) return;
+        if (this.#isStopped) return;
         await this.#pause(worker, STORE_RETRY_MS);
       }
     }
@@ -319,7 +354,7 @@ export class CommandDispatcher {
   }
 
   async #pause(worker: Worker, ms: number): Promise<void> {
-    if (ms > 0 && !this.#isStopping) await this.#parts.pause(ms, worker.wake.signal);
+    if (ms > 0) await this.#parts.pause(ms, worker.wake.signal);
   }
 }
 

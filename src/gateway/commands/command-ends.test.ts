@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Command, CommandStatus } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { SleepUntilWoken } from "../../core/ports/clock.ts";
-import { CommandEnds, WAITING_MAX } from "./command-ends.ts";
+import { CommandEnds, WAITING_MAX, WAITING_PER_KEY_MAX } from "./command-ends.ts";
 
 const DEADLINE_MS = 4_000;
 
@@ -33,7 +33,7 @@ function setUp(first: CommandStatus) {
     },
   };
   const ends = new CommandEnds(commands, pauses.pause);
-  return { pauses, state, ends, wait: () => ends.wait("cmd_1", DEADLINE_MS) };
+  return { pauses, state, ends, wait: (keyId = "key_1") => ends.wait("cmd_1", keyId, DEADLINE_MS) };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -87,7 +87,7 @@ describe("waiting for the end of a command", () => {
     pauses.end(true);
     expect(await waiting).toMatchObject({ status: "queued" });
     expect(ends.waiting).toBe(0);
-    expect(await ends.wait("cmd_1", 0)).toMatchObject({ status: "queued" });
+    expect(await ends.wait("cmd_1", "key_1", 0)).toMatchObject({ status: "queued" });
   });
 
   test("a store that cannot be read is asked again, and is no error", async () => {
@@ -107,10 +107,32 @@ describe("waiting for the end of a command", () => {
     expect(await again).toMatchObject({ status: "sent" });
   });
 
-  test(`more than ${WAITING_MAX} are answered at once`, async () => {
-    const { wait, pauses, ends } = setUp("queued");
-    const waiting = Array.from({ length: WAITING_MAX }, wait);
+  test(`more than ${WAITING_PER_KEY_MAX} of one key are answered at once, while another key's wait goes on`, async () => {
+    const { wait, state, ends } = setUp("queued");
+    const waiting = Array.from({ length: WAITING_PER_KEY_MAX }, () => wait());
     expect(await wait()).toMatchObject({ status: "queued" });
+    waiting.push(wait("key_2"));
+    await settle();
+    expect(ends.waiting).toBe(WAITING_PER_KEY_MAX + 1);
+    state.status = "sent";
+    ends.wake("cmd_1");
+    for (const command of await Promise.all(waiting)) expect(command).toMatchObject({ status: "sent" });
+    // The places are free again.
+    state.status = "queued";
+    const again = wait();
+    await settle();
+    expect(ends.waiting).toBe(1);
+    state.status = "sent";
+    ends.wake("cmd_1");
+    await again;
+  });
+
+  test(`more than ${WAITING_MAX} in all are answered at once`, async () => {
+    const { wait, pauses, ends } = setUp("queued");
+    const waiting = Array.from({ length: WAITING_MAX }, (_, i) => {
+      return wait(`key_${Math.floor(i / WAITING_PER_KEY_MAX)}`);
+    });
+    expect(await wait("key_another")).toMatchObject({ status: "queued" });
     pauses.end(true);
     await settle();
     pauses.end(true);

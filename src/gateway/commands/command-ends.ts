@@ -4,11 +4,17 @@ import type { Command, CommandStatus } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
+import { Slots } from "../../core/slots.ts";
+import { STREAMS_PER_KEY_MAX } from "../events/stream-slots.ts";
 
 /** How soon a caller hears of an end that another instance has recorded. */
 const POLL_MS = 250;
-/** Beyond this many, callers are answered at once with the state as it is. */
+/**
+ * Beyond this many, in all and of one key, callers are answered at once with the state as it is. They are not refused: clients
+ * send a command again after a refusal, and it was accepted.
+ */
 export const WAITING_MAX = 1_000;
+export const WAITING_PER_KEY_MAX = STREAMS_PER_KEY_MAX;
 
 const UNFINISHED: ReadonlySet<CommandStatus> = new Set(["queued", "sending"]);
 
@@ -23,6 +29,7 @@ export class CommandEnds {
   readonly #commands: Pick<CommandQueue, "find">;
   readonly #pause: SleepUntilWoken;
   readonly #polls = new Map<string, Poll>();
+  readonly #slots = new Slots();
   #waiting = 0;
 
   constructor(commands: Pick<CommandQueue, "find">, pause: SleepUntilWoken) {
@@ -34,9 +41,13 @@ export class CommandEnds {
     return this.#waiting;
   }
 
-  /** The command as it ended; after `ms` without an end, as it was when the wait began; undefined when it cannot be read. */
-  async wait(commandId: string, ms: number): Promise<Command | undefined> {
-    if (ms <= 0 || this.#waiting >= WAITING_MAX) return this.#find(commandId);
+  /**
+   * The command as it ended; after `ms` without an end, as it was when the wait began; undefined when it cannot be read. `keyId`
+   * is the key that waits.
+   */
+  async wait(commandId: string, keyId: string, ms: number): Promise<Command | undefined> {
+    const mayWait = ms > 0 && this.#waiting < WAITING_MAX && this.#slots.take(keyId, WAITING_PER_KEY_MAX);
+    if (!mayWait) return this.#find(commandId);
     // Before the first read, so that an end that is recorded during it is not missed.
     const poll = this.#polls.get(commandId) ?? this.#start(commandId);
     const over = new AbortController();
@@ -50,6 +61,7 @@ export class CommandEnds {
     } finally {
       over.abort();
       this.#waiting--;
+      this.#slots.release(keyId);
       if (--poll.waiting === 0) this.#stop(commandId, poll);
     }
   }

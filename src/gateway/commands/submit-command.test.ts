@@ -1,6 +1,6 @@
 // The answer to a submission, while the store writes it and afterwards.
 import { describe, expect, test } from "bun:test";
-import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
+import { ERRORS, isRefusal, type Refusal, refuse, StoreUnavailable } from "../../core/errors.ts";
 import type { Acceptance, CommandDraft } from "../../core/ports/commands.ts";
 import { CommandSubmitter } from "./submit-command.ts";
 
@@ -17,9 +17,11 @@ const draft = (change: Partial<CommandDraft> = {}): CommandDraft => ({
 function createSubmission(intervalMs = 5_000) {
   const waiting: PromiseWithResolvers<Acceptance>[] = [];
   const notified: string[] = [];
+  const waitingMaxima: (number | undefined)[] = [];
   const submitter = new CommandSubmitter({
     commands: {
-      accept: () => {
+      accept: (_draft, _now, waitingMax) => {
+        waitingMaxima.push(waitingMax);
         const one = Promise.withResolvers<Acceptance>();
         waiting.push(one);
         return one.promise;
@@ -30,7 +32,9 @@ function createSubmission(intervalMs = 5_000) {
     notify: (serverId) => notified.push(serverId),
   });
   return {
-    submit: (change?: Partial<CommandDraft>) => submitter.submit(draft(change), 5),
+    submit: (change?: Partial<CommandDraft>, known?: Refusal) => submitter.submit(draft(change), 5, known),
+    /** How many commands the queue may hold for each submission; undefined for the usual number. */
+    waitingMaxima,
     waiting,
     notified,
   };
@@ -102,6 +106,21 @@ describe("a submission", () => {
       expect(notified).toEqual([]);
     },
   );
+
+  test("that is known to fail is refused with the reason and not queued, but a repeated one gets its receipt", async () => {
+    const { submit, waiting, notified, waitingMaxima } = createSubmission();
+    const known = refuse(ERRORS.gameApi, { upstream_code: 3002 });
+    const joining = { idempotencyKey: undefined, joinsSame: true };
+    expect(await submit({ idempotencyKey: undefined }, known)).toBe(known);
+    const added = submit(joining, known);
+    waiting[0]?.resolve({ declined: "full" });
+    expect(await added).toBe(known);
+    expect(notified).toEqual([]);
+    const repeated = submit(joining, known);
+    waiting[1]?.resolve({ receipt: RECEIPT });
+    expect(await repeated).toEqual(RECEIPT);
+    expect(waitingMaxima).toEqual([0, 0]);
+  });
 
   test("with a used Idempotency-Key and another text is 422/5105", async () => {
     const { submit, waiting } = createSubmission();

@@ -29,18 +29,20 @@ export class CommandSubmitter {
     this.#full = refuse(ERRORS.queueFull, fields, { "Retry-After": String(retryAfter) });
   }
 
-  async submit(draft: CommandDraft, now: number): Promise<Receipt | Refusal> {
+  /** `known` is why a new command would fail now: then it is refused with that, and not queued. */
+  async submit(draft: CommandDraft, now: number, known?: Refusal): Promise<Receipt | Refusal> {
     const { commands, notify, findParkedRefusal } = this.#parts;
     const { keyId, serverId, idempotencyKey, joinsSame } = draft;
-    const parked = findParkedRefusal(serverId);
-    if (parked && idempotencyKey === undefined && !joinsSame) return parked;
+    const refusal = findParkedRefusal(serverId) ?? known;
+    if (refusal && idempotencyKey === undefined && !joinsSame) return refusal;
     const mark = idempotencyKey === undefined ? undefined : `${keyId} ${idempotencyKey}`;
     if (mark !== undefined && this.#inFlight.has(mark)) return IN_FLIGHT;
     if (mark !== undefined) this.#inFlight.add(mark);
     try {
-      // A repeated request gets its receipt also from a parked server: its command was accepted and may be sent later.
-      const acceptance = await (parked ? commands.accept(draft, now, 0) : commands.accept(draft, now));
-      if ("declined" in acceptance) return acceptance.declined === "full" ? (parked ?? this.#full) : MISMATCH;
+      // A repeated request gets its receipt all the same: its command was accepted, and may be sent later or has been sent.
+      const acceptance = await (refusal ? commands.accept(draft, now, 0) : commands.accept(draft, now));
+      if ("declined" in acceptance)
+        return acceptance.declined === "full" ? (refusal ?? this.#full) : MISMATCH;
       notify(serverId);
       return acceptance.receipt;
     } finally {

@@ -1,5 +1,6 @@
 // Counts the waiting reads and open streams of each key on this instance.
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { Slots } from "../../core/slots.ts";
 
 export const STREAMS_PER_KEY_MAX = 20;
 /** All operators together: they have no key. */
@@ -13,19 +14,15 @@ export const TOO_MANY_STREAMS: Refusal = refuse(
 );
 
 export class StreamSlots {
-  readonly #open = new Map<string, number>();
+  readonly #slots = new Slots();
 
   /** False when the key has as many as it may have. `keyId` is undefined for operators. */
   take(keyId: string | undefined): boolean {
-    const open = this.#open.get(keyId ?? "") ?? 0;
-    if (open >= (keyId === undefined ? OPERATOR_STREAMS_MAX : STREAMS_PER_KEY_MAX)) return false;
-    this.#open.set(keyId ?? "", open + 1);
-    return true;
+    const max = keyId === undefined ? OPERATOR_STREAMS_MAX : STREAMS_PER_KEY_MAX;
+    return this.#slots.take(keyId ?? "", max);
   }
 
   release(keyId: string | undefined): void {
-    const open = (this.#open.get(keyId ?? "") ?? 0) - 1;
-    if (open > 0) this.#open.set(keyId ?? "", open);
-    else this.#open.delete(keyId ?? "");
+    this.#slots.release(keyId ?? "");
   }
 }

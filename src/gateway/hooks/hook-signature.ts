@@ -27,7 +27,8 @@ export function judgeHeaders(
 
 export class SignatureCheck {
   readonly #keys: readonly KeyObject[];
-  readonly #waiting = new Set<() => void>();
+  /** Who waits for a check, by sender. The senders take turns, so that a flood of one keeps no other waiting. */
+  readonly #waiting = new Map<string, Set<() => void>>();
   #checks = 0;
 
   /** Each as base64 of its SPKI form. A signature of any of them is valid. */
@@ -39,45 +40,54 @@ export class SignatureCheck {
 
   /** How many wait for their turn. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.values().reduce((sum, { size }) => sum + size, 0);
   }
 
   /** "given up" when `givenUp` resolves before its turn comes. Nothing holds the body then. */
   async isValid(
     { timestamp, signature }: SignedHeaders,
     body: Uint8Array,
+    sender: string,
     givenUp: Promise<"given up">,
   ): Promise<boolean | "given up"> {
-    while (this.#checks >= CHECKS_MAX) {
-      if ((await this.#waitForTurn(givenUp)) === "given up") return "given up";
-    }
-    this.#checks++;
+    if (this.#checks < CHECKS_MAX) this.#checks++;
+    else if ((await this.#waitForTurn(sender, givenUp)) === "given up") return "given up";
     try {
       const signed = Buffer.concat([Buffer.from(timestamp), body]);
       const bytes = Buffer.from(signature, "hex");
       for (const key of this.#keys) if (await verifyWith(key, signed, bytes)) return true;
       return false;
     } finally {
-      this.#checks--;
-      this.#wakeNext();
+      this.#passTurn();
     }
   }
 
-  async #waitForTurn(givenUp: Promise<"given up">): Promise<"turn" | "given up"> {
+  async #waitForTurn(sender: string, givenUp: Promise<"given up">): Promise<"turn" | "given up"> {
     const { promise, resolve } = Promise.withResolvers<"turn">();
     const wake = () => resolve("turn");
-    this.#waiting.add(wake);
+    const waiting = this.#waiting.get(sender) ?? new Set();
+    this.#waiting.set(sender, waiting.add(wake));
     const outcome = await Promise.race([promise, givenUp]);
+    if (outcome === "turn") return outcome;
     // Woken and given up at the same time: the turn is the next one's.
-    if (outcome === "given up" && !this.#waiting.delete(wake)) this.#wakeNext();
+    if (!waiting.delete(wake)) this.#passTurn();
+    else if (waiting.size === 0) this.#waiting.delete(sender);
     return outcome;
   }
 
-  #wakeNext(): void {
-    const [next] = this.#waiting;
-    if (!next) return;
-    this.#waiting.delete(next);
-    next();
+  /** To the sender who has waited longest for a turn; to nobody when nobody waits. */
+  #passTurn(): void {
+    const [first] = this.#waiting;
+    const [sender, waiting] = first ?? [];
+    const [wake] = waiting ?? [];
+    if (sender === undefined || !waiting || !wake) {
+      this.#checks--;
+      return;
+    }
+    waiting.delete(wake);
+    this.#waiting.delete(sender);
+    if (waiting.size > 0) this.#waiting.set(sender, waiting);
+    wake();
   }
 }
 

@@ -3,7 +3,7 @@ import { isCallDue, isOpen } from "../../core/breaker.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { secondsUntil } from "../../core/rate-limit.ts";
-import { BAD_KEY_CODES, BREAKER_CODES, OFFLINE, RATE_LIMITED } from "../../core/upstream-codes.ts";
+import { ABOUT_SERVER_CODES, BREAKER_CODES, RATE_LIMITED } from "../../core/upstream-codes.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { RelayMeter } from "./relay-meter.ts";
@@ -31,8 +31,7 @@ export class Fallback {
 
   /** Prefers a reading within GATEHOUSE_STALE_MS to a failure, unless the failure is about the server itself. */
   answerFailure(status: ServerStatus, failure: UpstreamFailure, now: number): Reading | Refusal {
-    const isAboutServer = BAD_KEY_CODES.has(failure.code) || failure.code === OFFLINE;
-    const stale = isAboutServer ? undefined : this.#findStale(status, now);
+    const stale = ABOUT_SERVER_CODES.has(failure.code) ? undefined : this.#findStale(status, now);
     if (stale) return stale;
     const waitMs = findWaitMs(status, failure, now);
     return refuseUpstream(

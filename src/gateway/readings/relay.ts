@@ -2,7 +2,7 @@
 // fresh, and with a remembered failure while another call would be pointless.
 import { isOpen } from "../../core/breaker.ts";
 import { type Budget, countCallsLeft, isPaused } from "../../core/budget.ts";
-import type { Refusal } from "../../core/errors.ts";
+import { isRefusal, type Refusal } from "../../core/errors.ts";
 import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -10,7 +10,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Upstream, UpstreamFailure } from "../../core/ports/upstream.ts";
-import { RATE_LIMITED } from "../../core/upstream-codes.ts";
+import { ABOUT_SERVER_CODES, RATE_LIMITED } from "../../core/upstream-codes.ts";
 import type { UpstreamResource } from "../../core/wire/upstream.ts";
 import type { NameServers } from "../servers/name-servers.ts";
 import { refuseParked } from "../servers/parked-servers.ts";
@@ -103,7 +103,7 @@ export class Relay {
     const fallback = new Fallback(settings, keeper, meter);
     const listeners = new ReadingListeners(log);
     const state = { clock, sleep, log, keeper, statuses, fallback };
-    const reader = new UpstreamReader({ ...state, upstream, servers, freshMs, meter, scheduler, listeners });
+    const reader = new UpstreamReader({ ...state, upstream, servers, meter, scheduler, listeners });
     this.longestWaitMs = BUDGET_WAIT_MAX_MS + timeoutMs + 1_000;
     const { longestWaitMs } = this;
     const others = share && new OtherInstances({ ...state, share, globalKey, reader, longestWaitMs });
@@ -144,6 +144,24 @@ export class Relay {
     const reading = mayCall ? this.#refresh(status) : this.#others?.readKnown(status, waitMs);
     if (!reading) return this.#fallback.answerRateLimit(status, waitMs, now);
     return this.#share(status, reading);
+  }
+
+  /**
+   * The refusal with which a command would fail now: the game API has refused the key, or the server is offline. Undefined when
+   * neither is known.
+   */
+  async findCommandRefusal(server: GameServer, now: number): Promise<Refusal | undefined> {
+    if (isParked(server, this.#isSimulator)) return undefined;
+    await this.outlook.catchUpOn(server, now);
+    const status = this.#statuses.of(server, now);
+    const known = this.#statuses.findKnownFailure(status, now);
+    const last = known ?? status.remembered?.failure;
+    if (!last || !ABOUT_SERVER_CODES.has(last.code)) return undefined;
+    // "Offline" is believed for one freshness period, like for reads. After that the server is asked again, because the
+    // watcher asks only every 30 s, and a server that came online meanwhile would lose its commands until then.
+    const outcome = known ? this.#fallback.answerFailure(status, known, now) : await this.read(server, now);
+    const isStill = isRefusal(outcome) && ABOUT_SERVER_CODES.has(Number(outcome.fields?.upstream_code));
+    return isStill ? outcome : undefined;
   }
 
   /**

@@ -4,7 +4,7 @@ import { CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "../../core/bre
 import type { GameServer } from "../../core/game-server.ts";
 import type { SharedNews } from "../../core/ports/relay-share.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
-import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED } from "../../core/upstream-codes.ts";
+import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../../core/upstream-codes.ts";
 import type { GlobalKey } from "./global-key.ts";
 import { NO_COUNTS, type ServerOutcome, ServerOutcomes } from "./server-outcomes.ts";
 import {
@@ -134,7 +134,10 @@ export class ServerStatuses {
     if (at > (status.hit?.snapshot.fetchedAt ?? 0)) this.#outcomes.learnFailure(status, failure, at);
   }
 
-  /** Applies a failed read or command: failures in a row open the breaker, and a refused key is not used again. */
+  /**
+   * Applies a failed read or command: failures in a row open the breaker, a refused key is not used again, and an offline server
+   * is not asked again for one freshness period.
+   */
   learnFailure(status: ServerStatus, failure: UpstreamFailure, now: number): void {
     const isBreakerFailure = BREAKER_CODES.has(failure.code);
     status.breaker = isBreakerFailure ? recordFailure(status.breaker, now) : CLOSED_BREAKER;
@@ -146,6 +149,8 @@ export class ServerStatuses {
     } else if (BAD_KEY_CODES.has(failure.code)) {
       status.remembered = { failure, at: now, forMs: FOREVER };
       this.#saveRefusedKeys();
+    } else if (failure.code === OFFLINE && !isKeyRefused(status)) {
+      status.remembered = { failure, at: now, forMs: this.#freshMs };
     }
   }
 

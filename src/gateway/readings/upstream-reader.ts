@@ -10,14 +10,13 @@ import type {
   UpstreamFailure,
   UpstreamReading,
 } from "../../core/ports/upstream.ts";
-import { OFFLINE } from "../../core/upstream-codes.ts";
 import { INVALID_TOKEN } from "../keys/authenticate.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { CallScheduler } from "./call-scheduler.ts";
 import type { Fallback } from "./fallback.ts";
 import type { ReadingListeners } from "./reading-listeners.ts";
 import type { RelayMeter } from "./relay-meter.ts";
-import { isKeyRefused, type Reading, type ServerStatus } from "./server-status.ts";
+import type { Reading, ServerStatus } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 import { Snapshot } from "./snapshot.ts";
 
@@ -26,7 +25,6 @@ export type UpstreamReaderParts = {
   readonly servers: Pick<ServerStore, "readServerKey">;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
-  readonly freshMs: number;
   readonly meter: RelayMeter;
   readonly log: Log;
   readonly statuses: ServerStatuses;
@@ -119,14 +117,12 @@ export class UpstreamReader {
     hint: LimitHint | null,
     now: number,
   ): Reading | Refusal {
-    const { scheduler, statuses, keeper, fallback, freshMs } = this.#parts;
+    const { scheduler, statuses, keeper, fallback } = this.#parts;
     this.#logFailure(status, failure);
     if (hint) scheduler.applyHint(hint, failure.isRateLimit, now);
     statuses.learnReadFailure(status, failure, now);
     if (failure.isRateLimit) return fallback.answerRateLimit(status, keeper.msPaused(now), now, failure);
     statuses.learnFailure(status, failure, now);
-    if (failure.code === OFFLINE && !isKeyRefused(status))
-      status.remembered = { failure, at: now, forMs: freshMs };
     return fallback.answerFailure(status, failure, now);
   }
 

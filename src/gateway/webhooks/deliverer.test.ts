@@ -544,9 +544,112 @@ describe("receivers that do not answer", () => {
 });
 
 describe("Discord", () => {
-  test("gets up to ten events in a message, and a 429 for all pauses its webhooks and no other", async () => {
+  const DISCORD = "https://discord.com/api/webhooks/1/chat_1";
+  const limitedFor = (seconds: number) => {
+    return { status: 429, body: JSON.stringify({ retry_after: seconds, global: true }) };
+  };
+  const countTo = (stage: Stage, name: string) => stage.sent.filter(({ to }) => to === name).length;
+  const pauseNotices = ({ deliverer }: Stage) =>
+    deliverer.listNotices().filter((notice) => notice.includes("Discord has limited"));
+
+  /** Discord has told chat_1 to pause all for a day, and chat_2 has an event that waits. */
+  async function startPaused(archive = new MemoryArchive()): Promise<Stage> {
+    const stage = new Stage({ archive });
+    await stage.add("chat_1", { format: "discord" }, DISCORD);
+    await stage.start();
+    stage.receive = ({ to }) => (to === "chat_1" ? limitedFor(86_400) : OK);
+    await stage.record(1);
+    await stage.add("chat_2", { format: "discord" });
+    stage.deliverer.notify("chat_2");
+    await stage.record(2);
+    expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([1, 0]);
+    return stage;
+  }
+
+  test("a receiver that is not Discord and says 429 for all, for a day, pauses nobody but itself", async () => {
     const stage = new Stage();
     await stage.add("chat_1", { format: "discord" });
+    await stage.start();
+    stage.receive = ({ to }) => (to === "chat_1" ? limitedFor(86_400) : OK);
+    await stage.record(1);
+    await stage.add("chat_2", { format: "discord" }, "https://discord.com/api/webhooks/1/chat_2");
+    stage.deliverer.notify("chat_2");
+    await stage.record(2);
+    expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([1, 1]);
+    expect(stage.deliverer.listNotices()).toEqual([]);
+  });
+
+  test("a pause of all that it tells is a notice, and lasts ten minutes at most", async () => {
+    const stage = await startPaused();
+    expect(pauseNotices(stage)).toHaveLength(1);
+    await stage.pass(10 * MINUTE_MS - 1_000);
+    expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([1, 0]);
+    stage.receive = () => OK;
+    await stage.pass(1_000);
+    expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([2, 1]);
+    expect(stage.deliverer.listNotices()).toEqual([]);
+  });
+
+  test.each<[string, (stage: Stage) => Promise<unknown>]>([
+    ["deleted", ({ archive }) => archive.deleteWebhook("chat_1")],
+    ["disabled", ({ archive }) => archive.updateWebhook("chat_1", { isEnabled: false })],
+    [
+      "given another address",
+      ({ archive, sealer }) => {
+        const sealedUrl = sealer.seal("https://discord.com/api/webhooks/2/chat_3", "chat_1", "url");
+        return archive.updateWebhook("chat_1", { sealedUrl, nextAttemptAt: null });
+      },
+    ],
+  ])(
+    "a pause of all ends when the webhook that was told is %s, here or on another instance",
+    async (_, change) => {
+      for (const isHere of [true, false]) {
+        const stage = await startPaused();
+        await change(stage);
+        if (isHere) stage.deliverer.notify("chat_1");
+        await stage.settle();
+        await stage.pass(isHere ? 0 : REFRESH_MS);
+        expect([isHere, countTo(stage, "chat_2")]).toEqual([isHere, 1]);
+        expect(stage.deliverer.listNotices()).toEqual([]);
+      }
+    },
+  );
+
+  test("a webhook that changes while Discord answers it pauses nobody", async () => {
+    const stage = new Stage();
+    for (const n of [1, 2])
+      await stage.add(`chat_${n}`, { format: "discord" }, `https://discord.com/api/${n}/chat_${n}`);
+    await stage.start();
+    stage.receive = ({ to }) => (to === "chat_1" ? "hold" : OK);
+    await stage.record(1);
+    await stage.archive.deleteWebhook("chat_1");
+    stage.deliverer.notify("chat_1");
+    await stage.settle();
+    stage.sent.find(({ to }) => to === "chat_1")?.answer(limitedFor(60));
+    await stage.settle();
+    await stage.record(2);
+    expect(countTo(stage, "chat_2")).toBe(2);
+    expect(stage.deliverer.listNotices()).toEqual([]);
+  });
+
+  test("after a restart only the webhook that was told still waits, and a pause that is told again counts", async () => {
+    const archive = new MemoryArchive();
+    const before = await startPaused(archive);
+    await before.deliverer.stop(0);
+    const stage = new Stage({ archive });
+    stage.clock.now = before.clock.now;
+    await stage.start();
+    expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([0, 1]);
+    expect(stage.deliverer.listNotices()).toEqual([]);
+    stage.receive = () => limitedFor(30);
+    await stage.pass(10 * MINUTE_MS);
+    expect(countTo(stage, "chat_1")).toBe(1);
+    expect(pauseNotices(stage)).toHaveLength(1);
+  });
+
+  test("gets up to ten events in a message, and a 429 for all pauses its webhooks and no other", async () => {
+    const stage = new Stage();
+    await stage.add("chat_1", { format: "discord" }, DISCORD);
     await stage.add("chat_2", { format: "discord" });
     await stage.add("hook_1");
     await stage.start();

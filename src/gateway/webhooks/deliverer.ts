@@ -14,6 +14,7 @@ import type { NameServers } from "../servers/name-servers.ts";
 import { DeliveryTurns, type DeliveryTurnsParts, type OnDisabled } from "./delivery-turns.ts";
 import { KnownWebhook } from "./known-webhook.ts";
 import { WebhookMeter } from "./webhook-meter.ts";
+import { listDisabledNotices, listPauseNotices } from "./webhook-notices.ts";
 
 /** How often the list of webhooks is read, for changes that were made on other instances. */
 export const REFRESH_MS = 5_000;
@@ -29,7 +30,6 @@ const FAULT_BACKOFF_MS = 60_000;
 /** How long the last answers may take to be noted, after the requests were ended. */
 const LAST_NOTES_MS = 1_000;
 const FAULT_LOG_MS = 60_000;
-const LABELS_MAX = 5;
 
 export type DelivererParts = Omit<
   DeliveryTurnsParts,
@@ -65,6 +65,8 @@ export class Deliverer {
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   readonly #stopRequests = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
+  /** Those that Discord told to pause all of its webhooks. Few: nothing is sent to Discord after the first. */
+  readonly #toldToPause = new Set<KnownWebhook>();
   #wake = new AbortController();
   #running: Promise<void> | undefined;
   #isStopping = false;
@@ -74,7 +76,6 @@ export class Deliverer {
   /** Increased when the lease was won, so that a list that was asked for before is not used. */
   #tenure = 0;
   #turnNumber = 0;
-  #discordPausedUntil = 0;
   #archiveNotBefore = 0;
   #archiveBackoffMs = ARCHIVE_BACKOFF_MS;
   /** What the clock said when it was last read. */
@@ -91,8 +92,9 @@ export class Deliverer {
       clock: () => this.#readClock(),
       meter: this.meter,
       onDisabled: (webhook, reason, at) => this.onDisabled(webhook, reason, at),
-      pauseDiscord: (until) => {
-        this.#discordPausedUntil = Math.max(this.#discordPausedUntil, until);
+      pauseDiscord: (known, until) => {
+        known.discordPauseUntil = until;
+        this.#toldToPause.add(known);
       },
       stop: this.#stopRequests.signal,
       mayGoOn: (known) => {
@@ -152,16 +154,12 @@ export class Deliverer {
     };
   }
 
-  /** Sentences about webhooks that were disabled because of their receivers. Labels and servers are for operators. */
+  /** What is wrong, in sentences. Labels and servers are for operators. */
   listNotices(nameServers?: NameServers): string[] {
-    const disabled = Array.from(this.#known.values(), ({ webhook }) => webhook).filter(isDisabledByUs);
-    if (disabled.length === 0) return [];
-    const isOne = disabled.length === 1;
-    const which = nameServers ? describeWebhooks(disabled, nameServers) : "";
-    const what = isOne ? "1 webhook was" : `${disabled.length} webhooks were`;
-    return [
-      `${what} disabled because of ${isOne ? "its receiver" : "their receivers"}${which}; enable ${isOne ? "it" : "them"} again when that is solved.`,
-    ];
+    const webhooks = Array.from(this.#known.values(), ({ webhook }) => webhook);
+    const now = this.#readClock();
+    const pauseMs = this.#lease.isHeld ? this.#findDiscordPause() - now : 0;
+    return [...listDisabledNotices(webhooks, nameServers), ...listPauseNotices(pauseMs)];
   }
 
   async #run(): Promise<void> {
@@ -228,7 +226,6 @@ export class Deliverer {
     if (backMs <= 0) return now;
     this.#refreshAt -= backMs;
     this.#archiveNotBefore -= backMs;
-    this.#discordPausedUntil -= backMs;
     for (const known of this.#known.values()) known.followClock(backMs);
     return now;
   }
@@ -238,8 +235,19 @@ export class Deliverer {
       notBefore,
       nextAttemptAt,
       this.#archiveNotBefore,
-      isDiscord ? this.#discordPausedUntil : 0,
+      isDiscord ? this.#findDiscordPause() : 0,
     );
+  }
+
+  /** When Discord's webhooks may send again. A pause ends with the webhook that was told. */
+  #findDiscordPause(): number {
+    let until = 0;
+    for (const known of this.#toldToPause) {
+      const isGone = known.isDeleted || this.#known.get(known.webhookId) !== known;
+      if (isGone || known.discordPauseUntil <= this.#lastNow) this.#toldToPause.delete(known);
+      else until = Math.max(until, known.discordPauseUntil);
+    }
+    return until;
   }
 
   #begin(known: KnownWebhook): void {
@@ -391,16 +399,4 @@ function hasWork({ webhook, hasNews, hasPlace, unnoted, isStale }: KnownWebhook)
 /** Whether nothing was noted since the list was asked for, so that the list is newer. */
 function isUntouched(known: KnownWebhook, revisions: ReadonlyMap<string, number>): boolean {
   return !known.isBusy && !known.unnoted && revisions.get(known.webhookId) === known.revision;
-}
-
-function isDisabledByUs({ isEnabled, disabledReason }: Webhook): boolean {
-  return !isEnabled && disabledReason !== null;
-}
-
-function describeWebhooks(webhooks: readonly Webhook[], nameServers: NameServers): string {
-  const named = webhooks
-    .slice(0, LABELS_MAX)
-    .map(({ label, serverId }) => `"${label}" of ${nameServers([serverId])}`);
-  const others = webhooks.length - named.length;
-  return ` (${named.join(", ")}${others === 0 ? "" : ` and ${others} more`})`;
 }

@@ -53,8 +53,8 @@ export type DeliveryTurnsParts = {
   readonly scheduleMs: readonly number[];
   readonly meter: WebhookMeter;
   readonly onDisabled: OnDisabled;
-  /** Discord allows this instance nothing before this time. */
-  readonly pauseDiscord: (until: number) => void;
+  /** Discord told this webhook that it wants nothing from this instance before this time. */
+  readonly pauseDiscord: (known: KnownWebhook, until: number) => void;
   /** Ends the requests under way. */
   readonly stop: AbortSignal;
   /** Whether the webhook may send another request now. */
@@ -228,8 +228,9 @@ export class DeliveryTurns {
 
   #judge(webhook: Webhook, { outcome }: SentRequest, now: number): AttemptVerdict {
     const { scheduleMs, random } = this.#parts;
+    const { format, shownUrl: url } = webhook;
     const before = toProgress(webhook);
-    return judgeDelivery({ format: webhook.format, before, outcome, scheduleMs, now, random: random() });
+    return judgeDelivery({ format, url, before, outcome, scheduleMs, now, random: random() });
   }
 
   async #settle(
@@ -240,7 +241,7 @@ export class DeliveryTurns {
   ): Promise<boolean> {
     const { meter, pauseDiscord } = this.#parts;
     meter.count(kind, delivery.durationMs);
-    if (globalPauseUntil !== null) pauseDiscord(globalPauseUntil);
+    if (globalPauseUntil !== null) pauseDiscord(known, globalPauseUntil);
     const isEnd = kind === "disable";
     const { place, sealedUrl } = known.webhook;
     known.unnoted = {

@@ -36,6 +36,8 @@ export class KnownWebhook {
   /** Increased whenever this instance has noted something, so that an older row is not taken for news. */
   revision = 0;
   placeNotedAt: number;
+  /** Until when Discord wants nothing from any of its webhooks, as it told this one; 0 when it told nothing. */
+  discordPauseUntil = 0;
   unnoted: UnnotedAttempt | undefined;
   /** The attempt that was planned before the clock was set back, and by how much it was. */
   #plannedBefore: { readonly at: number; readonly backMs: number } | undefined;
@@ -91,6 +93,7 @@ export class KnownWebhook {
     if (hasOtherTypes || !isSamePlace(webhook.place, before.place)) this.readPlace = webhook.place;
     if (hasOtherTypes) this.#filter = filterOfTypes(webhook.types);
     if (webhook.shownUrl !== before.shownUrl) this.#host = hostOf(webhook);
+    if (webhook.sealedUrl !== before.sealedUrl || !webhook.isEnabled) this.discordPauseUntil = 0;
     // It may have been enabled, moved back or given other types.
     this.hasNews = true;
     this.rings++;
@@ -100,6 +103,7 @@ export class KnownWebhook {
   apply(progress: AttemptProgress, now: number): void {
     const { place } = progress;
     this.#webhook = { ...this.#webhook, ...progress };
+    if (!this.#webhook.isEnabled) this.discordPauseUntil = 0;
     if (!place) return;
     this.readPlace = place;
     this.placeNotedAt = now;
@@ -110,6 +114,7 @@ export class KnownWebhook {
     const at = this.#webhook.nextAttemptAt ?? 0;
     this.#plannedBefore = { at, backMs: at - this.nextAttemptAt + backMs };
     this.notBefore -= backMs;
+    this.discordPauseUntil -= backMs;
     this.placeNotedAt -= backMs;
   }
 

@@ -2,14 +2,16 @@
 // own API.
 import { COMMAND_FORBIDDEN } from "../../core/api-key.ts";
 import { mayRun, parseCommand } from "../../core/command.ts";
-import { ERRORS, isRefusal, refuse } from "../../core/errors.ts";
+import { ERRORS, isRefusal, type Refusal, refuse } from "../../core/errors.ts";
 import { toCommandAnswer } from "../../core/facade/game-errors.ts";
 import { SECTION_OF_V1, V1_RESOURCES } from "../../core/facade/v1-shapes.ts";
+import type { GameServer } from "../../core/game-server.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
-import type { Clock } from "../../core/ports/clock.ts";
+import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
 import { toSectionSet } from "../../core/sections.ts";
 import type { CommandEnds } from "../../gateway/commands/command-ends.ts";
 import type { CommandSubmitter } from "../../gateway/commands/submit-command.ts";
+import type { Relay } from "../../gateway/readings/relay.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { type Caller, type CallerSteps, type Purpose, READING, SENDING_COMMAND } from "../caller-steps.ts";
@@ -19,6 +21,8 @@ import { facadeBodiesOf } from "./facade-bodies.ts";
 
 /** Below the shortest timeout of a client in the field, which is 5 s. */
 export const ANSWER_WITHIN_MS = 4_000;
+/** Of that, the part in which a server that was offline is asked whether it still is. */
+export const ASK_WITHIN_MS = 1_000;
 const NO_BODY = refuse(ERRORS.invalidJson);
 const NO_BANS = { code: 3001, message: "The list of bans is not available through this API." };
 
@@ -43,7 +47,9 @@ export type FacadeHandlersParts = {
   readonly callerSteps: Pick<CallerSteps, "recheck">;
   readonly submitter: Pick<CommandSubmitter, "submit">;
   readonly ends: Pick<CommandEnds, "wait">;
+  readonly relay: Pick<Relay, "findCommandRefusal">;
   readonly clock: Clock;
+  readonly pause: SleepUntilWoken;
 };
 
 export class FacadeHandlers {
@@ -75,21 +81,34 @@ export class FacadeHandlers {
     const { submitter, callerSteps, ends, clock } = this.#parts;
     const body = await readJsonBody(call);
     if (body === undefined || isRefusal(body)) return answerRefusal(call, body ?? NO_BODY);
+    const command = parseCommand(toOwnBody(body.json));
+    // Before the key is checked again, because it may take a while.
+    const known = isRefusal(command) ? undefined : await this.#findRefusal(server);
     const key = await callerSteps.recheck(call, SENDING_COMMAND, clock());
     if (isRefusal(key)) return answerRefusal(call, key);
-    const command = parseCommand(toOwnBody(body.json));
     if (isRefusal(command)) return answerRefusal(call, command);
     const { text } = command;
     if (!mayRun(key.grant.commands, text)) return answerRefusal(call, COMMAND_FORBIDDEN);
     const draft = { serverId: server.serverId, keyId: key.keyId, text, idempotencyKey: undefined };
-    const receipt = await submitter.submit({ ...draft, joinsSame: true }, clock());
+    const receipt = await submitter.submit({ ...draft, joinsSame: true }, clock(), known);
     if (isRefusal(receipt)) return answerRefusal(call, receipt);
     const { commandId } = receipt;
     const leftMs = ANSWER_WITHIN_MS - (performance.now() - call.startedAt);
-    const refused = toCommandAnswer(commandId, await ends.wait(commandId, leftMs));
-    if (!refused) return answerJson({ message: "Success", commandId });
-    call.code = ERRORS.gameApi.code;
-    return answerJson(refused.body, refused.status);
+    const answer = toCommandAnswer(commandId, await ends.wait(commandId, key.keyId, leftMs));
+    if (answer.status !== 200) call.code = ERRORS.gameApi.code;
+    return answerJson(answer.body, answer.status);
+  }
+
+  /** Undefined also when the game API takes too long to say: then the command is queued, and the game decides. */
+  async #findRefusal(server: GameServer): Promise<Refusal | undefined> {
+    const { relay, pause, clock } = this.#parts;
+    const over = new AbortController();
+    const late = pause(ASK_WITHIN_MS, over.signal).then(() => undefined);
+    try {
+      return await Promise.race([relay.findCommandRefusal(server, clock()), late]);
+    } finally {
+      over.abort();
+    }
   }
 }
 

@@ -103,7 +103,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Use a new one for each command.",
   },
   unavailable: {
-    when: "Gatehouse cannot read or write its store. Nothing was changed, with two exceptions: the deletion of a server may have begun and goes on later, and when a reply of Redis was lost, a change may have been made. Or, on a large reading: too many large answers to this key, or in all, have not been read to their end. Or, on events: the archive is away, which `details.archive` says; reads and commands go on. Or, on a change by an operator: the one before it took more than three seconds; nothing was changed. Or, on a WebSocket: too many sockets wait for their token.",
+    when: "Gatehouse cannot read or write its store. Nothing was changed, with two exceptions: the deletion of a server may have begun and goes on later, and when a reply of Redis was lost, a change may have been made. Or, on a large reading: too many large answers to this key, or in all, have not been read to their end. Or, on events: the archive is away, which `details.archive` says; reads and commands go on. Or, on a change by an operator: the one before it took more than three seconds; nothing was changed. Or, on a WebSocket: too many sockets of your address, or in all, wait for their token.",
     advice: "Try again after `retry_after` seconds. Operators: look first whether the change was made.",
   },
   tooManyAttempts: {

@@ -1,5 +1,6 @@
 // The parameters that several operations share.
 import Type from "typebox";
+import { TYPES_LENGTH_MAX, TYPES_MAX } from "../../core/events/event-types.ts";
 import { COMMUNITY_SHAPE } from "../../core/game-server.ts";
 import { KEY_STATES } from "../../core/key-state.ts";
 import { CORNER_MAX } from "../../core/map-image.ts";
@@ -79,9 +80,8 @@ export const EVENT_PARAMETERS: readonly Parameter[] = [
   {
     name: "types",
     in: "query",
-    description:
-      "Only these types, separated by commas; `player.*` stands for all that begin with `player.` and that your key may read. A gap comes with every type that it concerns.",
-    schema: Type.String({ pattern: "^[a-z.*]+(,[a-z.*]+)*$" }),
+    description: `Only these types, separated by commas; \`player.*\` stands for all that begin with \`player.\` and that your key may read. At most ${TYPES_MAX} names. A gap comes with every type that it concerns.`,
+    schema: Type.String({ pattern: "^[a-z.*]+(,[a-z.*]+)*$", maxLength: TYPES_LENGTH_MAX }),
     example: "player.*,modcall.opened",
   },
   {

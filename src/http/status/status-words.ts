@@ -134,7 +134,10 @@ export function formatDuration(ms: number, { units }: Pick<StatusWords, "units">
   return length < DAY_MS ? pair(HOUR_MS, hour, MINUTE_MS, minute) : pair(DAY_MS, day, HOUR_MS, hour);
 }
 
-/** The wanted language, or that of Accept-Language with the highest weight. Longer headers are not parsed. */
+/** Longer headers are not parsed. */
+export const ACCEPT_LANGUAGE_LENGTH_MAX = 256;
+
+/** The wanted language, or that of Accept-Language with the highest weight. */
 export function chooseLanguage(wanted: string | null, accepted: string | null): StatusLanguage {
   const named = STATUS_LANGUAGES.find((language) => language === wanted);
   if (named || accepted === null || accepted.length > ACCEPT_LANGUAGE_LENGTH_MAX) return named ?? "en";
@@ -146,5 +149,3 @@ export function chooseLanguage(wanted: string | null, accepted: string | null): 
   }
   return best.language;
 }
-
-const ACCEPT_LANGUAGE_LENGTH_MAX = 256;

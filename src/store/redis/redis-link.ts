@@ -24,6 +24,11 @@ const SILENT_MS = 1_000;
  */
 const NOT_PRIMARY = /^(?:READONLY|LOADING|MASTERDOWN)\b/;
 
+/** The reply of a script that ran after its deadline (see prelude.lua): it changed nothing. */
+const LATE = /^LATE\b/;
+/** How often a script is sent at most when it is late each time. */
+const ATTEMPTS_MAX = 3;
+
 /** The cause of a request that failed before it was sent: it changed nothing. */
 export const NOT_SENT = "not sent";
 
@@ -56,6 +61,11 @@ export class RedisLink {
   /** Tags whose node of a cluster does not answer, and the end of their backoff. */
   readonly #silentUntil = new Map<string, number>();
   readonly #timer: ReturnType<typeof setInterval>;
+  /**
+   * Measures Redis's clock again and returns a new deadline for a script that was late: Redis is there, and this process was slow
+   * to write the request or to measure the clock. Undefined: such a script fails.
+   */
+  renewDeadline: (() => Promise<string>) | undefined;
   #client: Client;
   #isUp = true;
   #isReconnecting = false;
@@ -95,8 +105,21 @@ export class RedisLink {
     return this.#isUp;
   }
 
-  /** Runs a script on the node that has these keys. */
-  run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
+  /** Runs a script on the node that has these keys. The second argument of every script is its deadline. */
+  async run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
+    const [now = "", deadline = "", ...rest] = args;
+    for (let attempt = 1, until = deadline; ; attempt++) {
+      try {
+        return await this.#runOnce(script, keys, [now, until, ...rest]);
+      } catch (error) {
+        const isLate = error instanceof StoreUnavailable && LATE.test(error.message);
+        if (!isLate || attempt === ATTEMPTS_MAX || !this.renewDeadline) throw error;
+        until = await this.renewDeadline();
+      }
+    }
+  }
+
+  #runOnce(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
     const rest = [String(keys.length), ...keys, ...args.map(String)];
     const [key = ""] = keys;
     return this.#request(key, (client) =>
@@ -136,8 +159,8 @@ export class RedisLink {
 
   #requestFrom(client: Client, tag: string, send: (client: Client) => Promise<Reply>): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-    const entry = { sentAt: performance.now(), tag, reject };
-    this.#pending.add(entry);
+    const entry = { tag, reject };
+    this.#pending.add(entry, performance.now());
     send(client).then(
       (reply) => {
         this.#pending.delete(entry);

@@ -123,6 +123,10 @@ export class RedisStore implements PortableStore {
     this.#directory = directory;
     this.#signsRecords = settings.signsRecords ?? false;
     this.#heartbeat = new Heartbeat({ link, clock, directory, limits, commands, log });
+    link.renewDeadline = async () => {
+      await this.#heartbeat.catchUp();
+      return times()[1];
+    };
   }
 
   /** One sentence for each setting of Redis that can lose data. */

@@ -1,12 +1,11 @@
-// Which requests to Redis have had no reply in time. A check that comes late was held up by this process itself, on a busy
-// machine for example: then replies may have arrived that nobody has read yet, so it judges nothing.
+// Which requests to Redis have had no reply in time. Only the time in which this process was running counts: after it was held
+// up, on a busy machine for example, replies may have arrived that it has not read, and requests may not have been written.
+import { RunningTime } from "../../core/running-time.ts";
 
 /** How often deadlines are checked. */
 export const CHECK_EVERY_MS = 50;
-const CHECK_LATE_MS = 3 * CHECK_EVERY_MS;
 
 export type PendingRequest = {
-  readonly sentAt: number;
   /** The hash tag: requests with the same tag go to the same node of a cluster. */
   readonly tag: string;
   readonly reject: (error: Error) => void;
@@ -14,33 +13,29 @@ export type PendingRequest = {
 
 export class ReplyDeadlines {
   readonly #deadlineMs: number;
-  /** In the order in which they were sent. */
-  readonly #pending = new Set<PendingRequest>();
-  #checkedAt: number;
-  #hasSkipped = false;
+  readonly #running: RunningTime;
+  /** With the running time at which each was sent, in this order. */
+  readonly #pending = new Map<PendingRequest, number>();
 
   constructor(deadlineMs: number, now: number) {
     this.#deadlineMs = deadlineMs;
-    this.#checkedAt = now;
+    this.#running = new RunningTime(now, CHECK_EVERY_MS);
   }
 
-  add(request: PendingRequest): void {
-    this.#pending.add(request);
+  add(request: PendingRequest, now: number): void {
+    this.#pending.set(request, this.#running.at(now));
   }
 
   delete(request: PendingRequest): void {
     this.#pending.delete(request);
   }
 
-  /** Removes the requests whose deadline has passed. Every second check judges, however late it comes. */
+  /** Removes the requests whose deadline has passed. */
   takeOverdue(now: number): readonly PendingRequest[] {
-    const isLate = now - this.#checkedAt > CHECK_LATE_MS;
-    this.#checkedAt = now;
-    this.#hasSkipped = isLate && !this.#hasSkipped;
-    if (this.#hasSkipped) return [];
+    const ranMs = this.#running.at(now);
     const overdue: PendingRequest[] = [];
-    for (const request of this.#pending) {
-      if (now - request.sentAt <= this.#deadlineMs) break;
+    for (const [request, sentAt] of this.#pending) {
+      if (ranMs - sentAt <= this.#deadlineMs) break;
       overdue.push(request);
     }
     for (const request of overdue) this.#pending.delete(request);
@@ -48,7 +43,7 @@ export class ReplyDeadlines {
   }
 
   takeAll(): readonly PendingRequest[] {
-    const all = [...this.#pending];
+    const all = [...this.#pending.keys()];
     this.#pending.clear();
     return all;
   }

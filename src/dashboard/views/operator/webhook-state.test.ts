@@ -45,6 +45,7 @@ describe("a webhook", () => {
 
 function findReason(format: WebhookFormat, status: number, body: string, firstFailureAt = NOW) {
   const { progress } = judgeDelivery({
+    url: "https://hooks.example",
     format,
     before: {
       lastSuccessAt: null,
