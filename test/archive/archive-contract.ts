@@ -681,6 +681,24 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         expect((await page()).events.map(({ data }) => data)).toEqual(['{"Name":"Car","Owner":"deleted"}']);
       });
 
+      test("with its names kept until it is forgotten elsewhere too, and anew when that is asked for meanwhile", async () => {
+        await add([bob(1)]);
+        await forget("54");
+        await forget("7");
+        const left = { id: "54", names: ["Bob"] };
+        expect(await archive.listForgotten()).toEqual([left, { id: "7", names: [] }]);
+        await archive.finishForgetting("7");
+        expect(await archive.listForgotten()).toEqual([left]);
+        await add([kill(2, { data: '{"Killed":"Bobby:54"}', players: ["54"] })]);
+        await archive.startForgetting("54");
+        await archive.finishForgetting("54");
+        while (await archive.continueForgetting());
+        expect(await archive.listForgotten()).toEqual([{ id: "54", names: ["Bob", "Bobby"] }]);
+        expect((await page()).events.map(({ data }) => data).join()).not.toContain("Bob");
+        await archive.finishForgetting("54");
+        expect(await archive.listForgotten()).toEqual([]);
+      });
+
       test("nothing to do", async () => {
         expect(await archive.continueForgetting()).toBe(false);
         await forget("54");
