@@ -1,6 +1,5 @@
 // The archive in PostgreSQL, shared by several instances. The row of a ledger is locked while events are added, so numbers
 // become readable in their order.
-
 import type { TransactionSQL } from "bun";
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";

@@ -1,5 +1,4 @@
 // The embedded archive: calls its two threads, one for recording and one for questions about the history.
-
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";

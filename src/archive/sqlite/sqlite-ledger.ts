@@ -1,5 +1,4 @@
 // The ledgers in SQLite. Synchronous: it runs in the archive's own thread, never in the one that answers requests.
-
 import type { Database } from "bun:sqlite";
 import { randomBytes, randomInt } from "node:crypto";
 import type { AlertRules } from "../../core/alerts/rules.ts";

@@ -1,6 +1,5 @@
 // An archive whose calls are counted: everything that uses the archive does so through this, so that one place knows
 // whether it answers.
-
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
