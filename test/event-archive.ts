@@ -49,6 +49,12 @@ export class MemoryArchive implements Archive {
   async continueForgetting() {
     return this.#run(() => this.#ledger.continueForgetting());
   }
+  async listForgotten() {
+    return this.#run(() => this.#ledger.listForgotten());
+  }
+  async finishForgetting(playerId: string) {
+    this.#run(() => this.#ledger.finishForgetting(playerId));
+  }
   async addPlaces(serverId: string, places: readonly SeenPlace[]) {
     this.#run(() => this.#ledger.addPlaces(serverId, places));
   }

@@ -99,6 +99,7 @@ export function wireGateway(wiring: GatewayWiring): Gateway {
   const wiredArchive: Partial<WiredArchive> = archive ? wireArchive(wiring, archive, relay, watcher) : {};
   const forgetting = new PlayerForgetting({
     archive,
+    commands: store.commands,
     recorder: wiredArchive.recorder,
     settings: store.settings,
     clock,

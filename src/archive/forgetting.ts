@@ -5,6 +5,8 @@ import { forgetInMemory } from "../core/events/forget-memory.ts";
 import { findNames, NAMES_MAX, PlayerEraser } from "../core/events/forget-player.ts";
 import { type MemoryPart, parseMemory, writeChangedParts } from "../core/events/memory-text.ts";
 
+/** The most players of one list of those that are to be forgotten elsewhere. */
+export const FORGOTTEN_LISTED_MAX = 100;
 /** The most events, and the most ledgers, of one step. */
 export const FORGET_EVENTS_STEP = 500;
 export const FORGET_LEDGERS_STEP = 20;
@@ -18,8 +20,19 @@ export const FORGET_HISTORY_ROWS = 500;
 /**
  * `names`: the linked events tell the player's names, and in `staff` the memory and the history of each ledger do; `memory`: the player
  * is taken out of it; `history`: out of sessions, playtime and acts; `deliveries`: out of what the receivers of webhooks said; `texts`: out of the events that are not linked; `links`: out of those that are.
+ * `elsewhere`: the archive is done, and keeps the names for what is kept outside of it. It comes last, because older versions
+ * do not know it and end there.
  */
-export const PHASES = ["names", "staff", "memory", "history", "deliveries", "texts", "links"] as const;
+export const PHASES = [
+  "names",
+  "staff",
+  "memory",
+  "history",
+  "deliveries",
+  "texts",
+  "links",
+  "elsewhere",
+] as const;
 export type Phase = (typeof PHASES)[number];
 
 /** `ledger` and `number`: the last place that is done in this phase. */
@@ -44,10 +57,10 @@ export function advance(
   progress: Forgetting,
   place: { readonly ledger: number; readonly number: number } | undefined,
   hasMore: boolean,
-): Forgetting | undefined {
+): Forgetting {
   if (hasMore && place) return { ...progress, ledger: place.ledger, number: place.number };
-  const phase = PHASES[PHASES.indexOf(progress.phase) + 1];
-  return phase && { ...progress, phase, ledger: 0, number: 0 };
+  const phase = PHASES[PHASES.indexOf(progress.phase) + 1] ?? progress.phase;
+  return { ...progress, phase, ledger: 0, number: 0 };
 }
 
 export function learnNames(progress: Forgetting, texts: readonly (string | null)[]): Forgetting {

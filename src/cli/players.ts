@@ -28,7 +28,7 @@ async function forgetPlayer(id: string, options: ForgetOptions): Promise<void> {
   if (!/^[0-9]+$/.test(id)) failUsage("the id of a player has digits only: it is the number after the colon");
   const session = await openSession(options);
   await confirmOrFail(session, options.yes, async () => {
-    return `Forget player ${id}? The name and the id disappear from all events of all servers.`;
+    return `Forget player ${id}? The name and the id disappear from all events and commands of all servers.`;
   });
   await callAndShow(session, { method: "DELETE", path: ["players", id] }, () =>
     session.printer.printLine(

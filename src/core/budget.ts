@@ -170,6 +170,28 @@ export function withLongerPause(budget: Budget, other: Budget, now: number): Bud
   return { ...budget, pausedUntil, pauseMs, isPauseNamed };
 }
 
+/**
+ * A budget that was found in the shared store, with no more calls than this instance may make by what the game API told it:
+ * somebody may have put an old budget back. `own`: the answers to this instance, and its own calls since.
+ */
+export function boundBudget(shared: Budget, own: Budget, now: number): Budget {
+  if (own.limit === null) return shared;
+  const mine = currentWindow(own, own.limit, now);
+  const limit = Math.min(shared.limit ?? own.limit, own.limit);
+  const remaining = shared.limit === null ? limit : currentWindow(shared, shared.limit, now).remaining;
+  if (limit === shared.limit && remaining <= mine.remaining) return shared;
+  const windowMs = Math.max(shared.windowMs, own.windowMs);
+  const { resetAt } = mine;
+  return {
+    ...shared,
+    hasAnswer: true,
+    limit,
+    remaining: Math.min(remaining, mine.remaining),
+    resetAt,
+    windowMs,
+  };
+}
+
 /** The pause that the headers request; null when they name none. */
 export function requestedPauseMs(hint: LimitHint, now: number): number | null {
   const requestedMs = hint.retryAfterMs ?? (hint.resetAt === null ? null : hint.resetAt - now);

@@ -16,6 +16,8 @@ const METHODS: Readonly<Record<ArchiveMethod, true>> = {
   removeServer: true,
   startForgetting: true,
   continueForgetting: true,
+  listForgotten: true,
+  finishForgetting: true,
   addPlaces: true,
   listPlaces: true,
   saveMapImage: true,

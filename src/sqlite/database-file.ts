@@ -106,3 +106,17 @@ function refuseDamagedFile(path: string, checksPages: boolean): void {
   const refusal = refuseVerdict(path, verdict.replaceAll("\n", " "));
   throw codeInVerdict(verdict) === undefined ? new UnusableFile(refusal.message) : refusal;
 }
+
+/**
+ * Empties the write-ahead log, which has rows as they were before they were changed. False when another connection reads just
+ * now: then nothing is waited for, and the caller tries again later.
+ */
+export function truncateLog(db: Database): boolean {
+  const timeout = db.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
+  db.exec("PRAGMA busy_timeout = 0");
+  try {
+    return db.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0;
+  } finally {
+    db.exec(`PRAGMA busy_timeout = ${timeout}`);
+  }
+}

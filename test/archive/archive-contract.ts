@@ -604,12 +604,73 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         await forget("54");
         expect(await archive.load("srv_a")).toEqual({
           version: 2,
-          memory: { ...NOTHING_KNOWN, lastReadingAt: NOW, forgotten: ["Vehicles", "Staff", "Queue"] },
+          memory: {
+            ...NOTHING_KNOWN,
+            lastReadingAt: NOW,
+            vehicles: [],
+            erasedVehicles: [{ text: '{"Name":"Car","Owner":"deleted"}', erased: ["Owner"] }],
+            staff: { Admins: new Map([["0", "deleted"]]) },
+            queue: "[0]",
+          },
         });
         expect((await archive.load("srv_b")).version).toBe(1);
         expect(await archive.record([record({ version: 1, events: [bob(1)] })])).toEqual([
           { conflict: true },
         ]);
+      });
+
+      test("without an event or a gap, while the game still shows the player", async () => {
+        let now = NOW;
+        const recorder = new EventRecorder({
+          archive,
+          clock: () => now,
+          sleep: () => new Promise(() => {}),
+          log: { debug() {}, info() {}, warn() {}, error() {} },
+          hash: (text) => Bun.hash(text).toString(36),
+          commands: { listSent: async () => [] },
+          planOf: () => ({ isWatched: true, intervalMs: 5_000 }),
+        });
+        const readAgain = async () => {
+          now += 5_000;
+          recorder.takeReading("srv_a", {
+            at: now,
+            gameServer: "Town",
+            settings: { Name: "Town", OwnerId: 54, CoOwnerIds: [54], MaxPlayers: 40 },
+            sections: {
+              Players: [{ Player: "Bob:54", Team: "Police", Permission: "Owner" }],
+              Vehicles: [{ Name: "Car", Owner: "Bob" }],
+              Staff: { Admins: { "54": "Bob" } },
+              Queue: [54, 7],
+              EmergencyCalls: [
+                {
+                  Team: "Police",
+                  CallNumber: 1,
+                  StartedAt: 5,
+                  Caller: 54,
+                  Players: [54, 7],
+                  Description: "Bob!",
+                },
+              ],
+              JoinLogs: [{ Join: true, Player: "Bob:54", Timestamp: NOW / 1_000 }],
+              ModCalls: [{ Caller: "Bob:54", Moderator: null, Timestamp: NOW / 1_000 }],
+            },
+            offline: null,
+          });
+          await recorder.flush();
+        };
+        await readAgain();
+        await readAgain();
+        const before = (await page()).events.length;
+        for (let time = 0; time < 2; time++) {
+          await forget("54");
+          await readAgain();
+          await readAgain();
+        }
+        expect((await page()).events).toHaveLength(before);
+        await forget("54");
+        const { memory } = await archive.load("srv_a");
+        const kept = JSON.stringify([(await page()).events, writeChangedParts(NOTHING_KNOWN, memory)]);
+        expect(kept).not.toMatch(/\bBob\b|\b54\b/);
       });
 
       test("by a name that only the remembered list of players tells", async () => {
@@ -618,6 +679,24 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         await archive.record([record({ events: [spawn(1, "Bob")], memory })]);
         await forget("54");
         expect((await page()).events.map(({ data }) => data)).toEqual(['{"Name":"Car","Owner":"deleted"}']);
+      });
+
+      test("with its names kept until it is forgotten elsewhere too, and anew when that is asked for meanwhile", async () => {
+        await add([bob(1)]);
+        await forget("54");
+        await forget("7");
+        const left = { id: "54", names: ["Bob"] };
+        expect(await archive.listForgotten()).toEqual([left, { id: "7", names: [] }]);
+        await archive.finishForgetting("7");
+        expect(await archive.listForgotten()).toEqual([left]);
+        await add([kill(2, { data: '{"Killed":"Bobby:54"}', players: ["54"] })]);
+        await archive.startForgetting("54");
+        await archive.finishForgetting("54");
+        while (await archive.continueForgetting());
+        expect(await archive.listForgotten()).toEqual([{ id: "54", names: ["Bob", "Bobby"] }]);
+        expect((await page()).events.map(({ data }) => data).join()).not.toContain("Bob");
+        await archive.finishForgetting("54");
+        expect(await archive.listForgotten()).toEqual([]);
       });
 
       test("nothing to do", async () => {

@@ -441,8 +441,8 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
         const open = (await archive.readOpenHistory(serverId)).sessions;
         expect(Array.from(open, ([id, { name }]) => `${name}:${id}`)).toEqual(["Ann:1", "deleted:0"]);
         expect((await archive.load(serverId)).memory).toMatchObject({
-          vehicles: null,
-          forgotten: ["Vehicles"],
+          vehicles: [],
+          erasedVehicles: [{ erased: ["Owner"] }],
         });
         expect(await archive.record([record({ serverId, version: 1 })])).toEqual([{ conflict: true }]);
       });
@@ -456,7 +456,7 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
           },
         );
         await forget("54");
-        expect((await archive.load(serverId)).memory.vehicles).toBeNull();
+        expect((await archive.load(serverId)).memory.vehicles).toEqual([]);
       });
     });
   });

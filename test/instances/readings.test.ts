@@ -2,7 +2,7 @@
 // budget.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { until } from "../process/run-gatehouse.ts";
-import { startRedis } from "../redis-server.ts";
+import { type RedisServer, startRedis } from "../redis-server.ts";
 import {
   endFleets,
   expectStatus,
@@ -37,9 +37,10 @@ async function readSteadily(fleet: Fleet, key: Key, ms: number, everyMs: number)
 describe("four instances on one Redis", () => {
   const FRESH_MS = 400;
   let fleet: Fleet;
+  let redis: RedisServer;
 
   beforeAll(async () => {
-    const redis = await startRedis();
+    redis = await startRedis();
     const env = { GATEHOUSE_FRESH_MS: String(FRESH_MS), GATEHOUSE_UPSTREAM_TIMEOUT_MS: "8000" };
     fleet = await startFleet({ stores: redis.url, env });
   });
@@ -60,6 +61,23 @@ describe("four instances on one Redis", () => {
     // There are enough calls, so that readings are never old.
     expect(times.length).toBeGreaterThanOrEqual(Math.floor(ms / (2 * FRESH_MS)));
   });
+
+  test("serve no reading that somebody else has written into Redis", async () => {
+    const home = await fleet.addServer();
+    const key = await fleet.addKey(home);
+    expectStatus(await fleet.at(0).read(key), 200);
+    const name = `gatehouse:{${home.serverId}}:shared`;
+    const shared = JSON.parse(String(await redis.ask("HGET", name, "reading")));
+    for (let turn = 0; turn < 20; turn++) {
+      const base = shared.parts.base.replace(/"Name":"[^"]*"/, '"Name":"Forged"');
+      const forged = { ...shared, fetchedAt: Date.now() + 100, parts: { ...shared.parts, base } };
+      await redis.ask("HSET", name, "reading", JSON.stringify(forged));
+      await redis.ask("HINCRBY", name, "version", 1);
+      for (const { body } of await Promise.all(fleet.instances.map((instance) => instance.read(key))))
+        expect(body.Name).not.toBe("Forged");
+      await Bun.sleep(FRESH_MS / 5);
+    }
+  }, 15_000);
 
   test("answer a thousand first reads of one server with one call", async () => {
     const home = await fleet.addServer();

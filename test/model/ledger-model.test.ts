@@ -53,6 +53,12 @@ class TestArchive implements Archive {
   async continueForgetting() {
     return this.#ledger.continueForgetting();
   }
+  async listForgotten() {
+    return this.#ledger.listForgotten();
+  }
+  async finishForgetting(playerId: string) {
+    this.#ledger.finishForgetting(playerId);
+  }
   async addPlaces(...args: Parameters<Archive["addPlaces"]>) {
     this.#ledger.addPlaces(...args);
   }

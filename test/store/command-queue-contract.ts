@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import {
   type Command,
+  type CommandEnd,
   type HistoryLimits,
   IDEMPOTENCY_KEPT_MS,
   QUEUE_MAX,
@@ -816,6 +817,88 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
           const later = at + IDEMPOTENCY_KEPT_MS + 3_600_000;
           expect(await queue.accept(draft(":h", { idempotencyKey: "new" }), later)).toHaveProperty("receipt");
         });
+      });
+    });
+
+    describe("forgetting a player", () => {
+      const BOB = { id: "54", names: ["Bob"] };
+      const UNKNOWN = { status: "unknown", upstreamCode: 1001, upstreamMessage: "Bob (54) is gone" } as const;
+
+      async function send(
+        text: string,
+        now: number,
+        change: Partial<CommandDraft> = {},
+        end: CommandEnd = SENT,
+      ) {
+        const receipt = await accept(text, now, change);
+        await claim(now);
+        await queue.settle(receipt.commandId, end, now);
+        return receipt;
+      }
+
+      test("takes name and id out of the texts of finished commands of every server, also after a crash", async () => {
+        const sent = await send(":kick Bob 54", NOW);
+        const unknown = await send(":pm bob,Bobby hi", NOW + HOLD_MS, {}, UNKNOWN);
+        const untouched = await send(":kick Bobby 540", NOW + 2 * HOLD_MS);
+        const other = await accept(":ban 54", NOW, { serverId: otherServerId });
+        await queue.cancel(otherServerId, other.commandId, NOW);
+        const before = await commandOf(sent);
+        expect(await queue.forgetPlayer(BOB, NOW + 2 * HOLD_MS)).toBe(true);
+        await reopen();
+        expect(await commandOf(sent)).toEqual({ ...before, text: ":kick deleted 0" });
+        expect(await commandOf(unknown)).toMatchObject({
+          text: ":pm deleted,Bobby hi",
+          upstreamMessage: "deleted (0) is gone",
+        });
+        expect((await commandOf(untouched)).text).toBe(":kick Bobby 540");
+        expect((await commandOf(other)).text).toBe(":ban 0");
+        expect(await queue.forgetPlayer(BOB, NOW + 2 * HOLD_MS)).toBe(true);
+      });
+
+      test("lets a command that waits or is being sent be sent as it was accepted, and says so", async () => {
+        const first = await accept(":kick Bob");
+        const second = await accept(":ban Bob");
+        expect(await queue.forgetPlayer(BOB, NOW)).toBe(false);
+        expect((await claim()).text).toBe(":kick Bob");
+        expect(await queue.forgetPlayer(BOB, NOW)).toBe(false);
+        await queue.settle(first.commandId, SENT, NOW);
+        expect(await queue.forgetPlayer(BOB, NOW)).toBe(false);
+        expect((await commandOf(first)).text).toBe(":kick deleted");
+        expect((await claim(NOW + HOLD_MS)).text).toBe(":ban Bob");
+        await queue.settle(second.commandId, SENT, NOW + HOLD_MS);
+        expect(await queue.forgetPlayer(BOB, NOW + HOLD_MS)).toBe(true);
+        expect((await commandOf(second)).text).toBe(":ban deleted");
+      });
+
+      test("a repeated request is still the same command, and another text is still a mismatch", async () => {
+        const keyed = await send(":kick Bob Ann", NOW, { idempotencyKey: "once" });
+        const unknown = await send(":ban Bob Ann", NOW + HOLD_MS, { joinsSame: true }, UNKNOWN);
+        const now = NOW + HOLD_MS;
+        await queue.forgetPlayer(BOB, now);
+        await queue.forgetPlayer({ id: "1", names: ["Ann"] }, now);
+        await reopen();
+        expect((await commandOf(keyed)).text).toBe(":kick deleted deleted");
+        const repeat = { idempotencyKey: "once" };
+        expect(await accept(":kick Bob Ann", now, repeat)).toEqual(keyed);
+        expect(await queue.accept(draft(":kick deleted deleted", repeat), now)).toEqual({
+          declined: "mismatch",
+        });
+        expect(await accept(":ban Bob Ann", now, { joinsSame: true })).toEqual(unknown);
+        const later = now + SAME_WHILE_UNKNOWN_MS;
+        expect((await accept(":ban Bob Ann", later, { joinsSame: true })).commandId).not.toBe(
+          unknown.commandId,
+        );
+      });
+
+      test("looks through a history of any length", async () => {
+        for (let i = 0; i < 601; i++) {
+          const { commandId } = await accept(`:h Bob ${i}`);
+          await queue.cancel(serverId, commandId, NOW);
+        }
+        expect(await queue.forgetPlayer(BOB, NOW)).toBe(true);
+        const texts = (await listAll({ limit: 200, serverId })).map(({ text }) => text);
+        expect(texts).toHaveLength(601);
+        expect(texts.filter((text) => text.includes("Bob"))).toEqual([]);
       });
     });
   });

@@ -1,8 +1,11 @@
-// Whoever can write to Redis cannot make a key or widen one: records without a valid signature are ignored.
+// Whoever can write to Redis cannot make a key or widen one, or make up a reading: what has no valid signature is ignored.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
+import { CLOSED_BREAKER } from "../../src/core/breaker.ts";
+import { UNKNOWN_BUDGET } from "../../src/core/budget.ts";
 import { StartRefused } from "../../src/core/errors.ts";
 import type { Log } from "../../src/core/ports/log.ts";
+import type { SharedReading, SharedStatus } from "../../src/core/ports/relay-share.ts";
 import { inspectRedis, judgeRedis } from "../../src/doctor/check-redis.ts";
 import { openRedisStore, type RedisStore } from "../../src/store/redis/redis-store.ts";
 import { Sealer } from "../../src/store/sealer.ts";
@@ -194,4 +197,98 @@ test("doctor counts the records that are ignored, and says what to do", async ()
   expect(await judge()).toContain(
     "Servers and keys in Redis without a valid signature, which Gatehouse ignores: 1.",
   );
+});
+
+describe("what instances share about the game API", () => {
+  const BUDGET = "gatehouse:{budget}:budget";
+  const REFUSED_KEYS = "gatehouse:{budget}:refused-global-keys";
+  const failure = { code: 2002, message: "invalid", isRateLimit: false };
+  const status: SharedStatus = {
+    keyRevision: 1,
+    remembered: null,
+    breaker: CLOSED_BREAKER,
+    breakerFailure: null,
+    lastFailure: null,
+    lastCallAt: 0,
+  };
+  const reading: SharedReading = {
+    parts: { base: '{"Name":"Town"', sections: [], misfits: 0 },
+    fetchedAt: 1_800_000_000_000,
+    keyRevision: 1,
+  };
+  const nameOf = (id: string) => `gatehouse:{${id}}:shared`;
+
+  async function publish(store: RedisStore, id = serverId): Promise<void> {
+    const known = await store.relayShare.peek(id, 0);
+    const { lease } = await store.relayShare.consult(id, known?.version ?? 0);
+    if (!lease) throw new Error("another instance holds the lease");
+    expect(await store.relayShare.publish(lease, status, reading)).toBeGreaterThan(0);
+  }
+
+  test("is taken over by another instance with the same secret", async () => {
+    const [one, two] = [await open(), await open()];
+    await publish(one);
+    expect(await two.relayShare.peek(serverId, 0)).toEqual({ version: 1, status, reading });
+    expect((await two.relayShare.consult(serverId, 0)).news).toEqual({ version: 1, status, reading });
+    await one.relayShare.changeBudget((budget) => ({ ...budget, remaining: 7 }));
+    expect(await two.relayShare.changeBudget(() => undefined)).toEqual({ ...UNKNOWN_BUDGET, remaining: 7 });
+    await one.relayShare.saveGlobalKeyFailure("api", failure);
+    expect(await two.relayShare.findGlobalKeyFailure("api")).toEqual(failure);
+    expect(warnings).toEqual([]);
+  });
+
+  const forged = JSON.stringify({ ...reading, parts: { ...reading.parts, base: '{"Name":"Forged"' } });
+  const FORGERIES: [what: string, forge: (text: string) => string | Promise<string>][] = [
+    ["without a signature", () => forged],
+    [
+      "with the signature of another",
+      (text) => `${forged.slice(0, -1)},${text.slice(text.indexOf('"mac"'))}`,
+    ],
+    ["at another time", (text) => text.replace('"fetchedAt":1', '"fetchedAt":2')],
+    ["of another key of the server", (text) => text.replace('"keyRevision":1', '"keyRevision":2')],
+    ["that is a status", () => readText(nameOf(serverId), "standing")],
+    ["that is no JSON", () => "{"],
+  ];
+  test.each(FORGERIES)("a reading %s counts as absent, and so does such a failure", async (_, forge) => {
+    const store = await open();
+    await publish(store);
+    const name = nameOf(serverId);
+    await redis.ask("HSET", name, "reading", await forge(await readText(name, "reading")));
+    expect(await store.relayShare.peek(serverId, 0)).toEqual({ version: 1, status, reading: null });
+    expect(warnings).toHaveLength(1);
+    // The next instance that asks may call, and what it publishes counts again.
+    await publish(store);
+    expect((await store.relayShare.peek(serverId, 0))?.reading).toEqual(reading);
+
+    const refused = { ...status, keyRevision: 9, remembered: { failure, at: 1, forMs: null } };
+    await redis.ask("HSET", name, "standing", JSON.stringify(refused));
+    expect((await store.relayShare.peek(serverId, 0))?.status).toBeNull();
+    await publish(store);
+    expect((await store.relayShare.peek(serverId, 0))?.status).toEqual(status);
+  });
+
+  test("a reading of another server counts as absent", async () => {
+    const store = await open();
+    const draft = { name: "Two", community: null, serverKey: "c-d" };
+    const { serverId: otherId } = await store.servers.create(draft, store.clock());
+    await publish(store);
+    const copied = ["standing", "reading"].map(async (field) => [
+      field,
+      await readText(nameOf(serverId), field),
+    ]);
+    await redis.ask("HSET", nameOf(otherId), "version", 5, ...(await Promise.all(copied)).flat());
+    expect(await store.relayShare.peek(otherId, 0)).toEqual({ version: 5, status: null, reading: null });
+  });
+
+  test("a forged budget or refusal of the global key is ignored and replaced", async () => {
+    const store = await open();
+    const huge = { isTold: true, limit: 1e9, remaining: 1e9, resetAt: 9e15, windowMs: 1, ownPauseMs: 0 };
+    await redis.ask("SET", BUDGET, JSON.stringify(huge));
+    await redis.ask("HSET", REFUSED_KEYS, "api", JSON.stringify(failure));
+    expect(await store.relayShare.changeBudget(() => undefined)).toEqual(UNKNOWN_BUDGET);
+    expect(await store.relayShare.findGlobalKeyFailure("api")).toBeNull();
+    await store.relayShare.changeBudget((budget) => ({ ...budget, remaining: 3 }));
+    const other = await open();
+    expect((await other.relayShare.changeBudget(() => undefined)).remaining).toBe(3);
+  });
 });

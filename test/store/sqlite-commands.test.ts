@@ -1,7 +1,7 @@
 // The embedded store fulfils the contract of a command queue, and many acceptances share one commit.
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { HISTORY_LIMITS } from "../../src/core/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
@@ -53,6 +53,32 @@ async function createHarness(): Promise<StoreHarness> {
 }
 
 describeCommandQueue("the embedded store", createHarness);
+
+test("a forgotten player is not in the bytes of the files, dropped commands included, once nobody else reads them", async () => {
+  const folder = newFolder();
+  const path = join(folder, "gatehouse.db");
+  const store = openStore(path, { ...HISTORY_LIMITS, finishedMax: 50 });
+  const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW);
+  for (let i = 0; i < 200; i++) {
+    const text = `:pm Zanzibar ${"x".repeat((i * 37) % 900)}`;
+    await store.commands.accept({ serverId, keyId: "key_a", text, idempotencyKey: `once-${i}` }, NOW);
+    const claimed = await store.commands.claim(serverId, NOW + i, 0);
+    if (claimed.kind !== "claimed") throw new Error(claimed.kind);
+    const end = { status: "failed", upstreamCode: 1001, upstreamMessage: "y".repeat(i) } as const;
+    await store.commands.settle(claimed.command.commandId, end, NOW + i);
+  }
+  const isInFiles = () =>
+    readdirSync(folder).some((file) => readFileSync(join(folder, file)).includes("Zanzibar"));
+  const player = { id: "77", names: ["Zanzibar"] };
+  const reader = new Database(path, { readonly: true });
+  reader.exec("BEGIN; SELECT count(*) FROM commands");
+  expect(await store.commands.forgetPlayer(player, NOW)).toBe(false);
+  expect(isInFiles()).toBe(true);
+  reader.close();
+  expect(await store.commands.forgetPlayer(player, NOW)).toBe(true);
+  expect(isInFiles()).toBe(false);
+  await store.close();
+});
 
 describe("the group commit of the embedded store", () => {
   /** Opens a store with two more connections: one sees each commit at once, the other prevents a restart of the write-ahead log. */

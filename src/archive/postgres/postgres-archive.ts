@@ -5,6 +5,7 @@ import type { AlertRules } from "../../core/alerts/rules.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
+import type { ForgottenPlayer } from "../../core/events/forget-player.ts";
 import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
 import type { Counts, Resolution } from "../../core/history/counts.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
@@ -39,7 +40,12 @@ import { ALERT_RULES_PART, parseAlertRules, writeAlertRules } from "../alert-rul
 import { initialMark, REMOVED_PREFIX, startOfPage } from "../ledger-rules.ts";
 import { STATE_KINDS, toStateChange } from "../state-kinds.ts";
 import { PostgresConnection } from "./postgres-connection.ts";
-import { continueForgetting, startForgetting } from "./postgres-forgetting.ts";
+import {
+  continueForgetting,
+  finishForgetting,
+  listForgotten,
+  startForgetting,
+} from "./postgres-forgetting.ts";
 import {
   listSessions,
   readCounts,
@@ -152,6 +158,14 @@ export class PostgresArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#connection.run((tx) => continueForgetting(tx));
+  }
+
+  listForgotten(): Promise<readonly ForgottenPlayer[]> {
+    return this.#connection.run((tx) => listForgotten(tx));
+  }
+
+  finishForgetting(playerId: string): Promise<void> {
+    return this.#connection.run((tx) => finishForgetting(tx, playerId));
   }
 
   addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void> {

@@ -1,5 +1,6 @@
 // Forgetting a player in PostgreSQL, one step at a time. One instance takes a step at a time; the others leave it alone.
 import type { TransactionSQL } from "bun";
+import type { ForgottenPlayer } from "../../core/events/forget-player.ts";
 import type { MemoryPart } from "../../core/events/memory-text.ts";
 import {
   advance,
@@ -9,6 +10,7 @@ import {
   FORGET_EVENTS_STEP,
   FORGET_HISTORIES_STEP,
   FORGET_LEDGERS_STEP,
+  FORGOTTEN_LISTED_MAX,
   type ForgettableEvent,
   type Forgetting,
   learnNames,
@@ -22,13 +24,14 @@ type EventRow = { ledger: string; number: string; kind: number; data: string; me
 
 export async function startForgetting(tx: TransactionSQL, player: string): Promise<void> {
   await tx`INSERT INTO gatehouse_forgettings (player, phase, ledger, number, names)
-    VALUES (${player}, 'names', 0, 0, '[]') ON CONFLICT DO NOTHING`;
+    VALUES (${player}, 'names', 0, 0, '[]')
+    ON CONFLICT (player) DO UPDATE SET phase = 'names' WHERE gatehouse_forgettings.phase = 'elsewhere'`;
 }
 
 /** True when there is more to do, also when another instance does it. */
 export async function continueForgetting(tx: TransactionSQL): Promise<boolean> {
   const [row] = await tx<ForgettingRow[]>`
-    SELECT * FROM gatehouse_forgettings ORDER BY player LIMIT 1 FOR UPDATE SKIP LOCKED`;
+    SELECT * FROM gatehouse_forgettings WHERE phase <> 'elsewhere' ORDER BY player LIMIT 1 FOR UPDATE SKIP LOCKED`;
   if (row) {
     const { player, phase, ledger, number, names } = row;
     const progress = {
@@ -40,11 +43,21 @@ export async function continueForgetting(tx: TransactionSQL): Promise<boolean> {
     };
     await save(tx, player, await step(tx, progress));
   }
-  const left = await tx`SELECT 1 FROM gatehouse_forgettings LIMIT 1`;
+  const left = await tx`SELECT 1 FROM gatehouse_forgettings WHERE phase <> 'elsewhere' LIMIT 1`;
   return left.length > 0;
 }
 
-async function step(tx: TransactionSQL, progress: Forgetting): Promise<Forgetting | undefined> {
+export async function listForgotten(tx: TransactionSQL): Promise<ForgottenPlayer[]> {
+  const rows = await tx<ForgettingRow[]>`SELECT * FROM gatehouse_forgettings WHERE phase = 'elsewhere'
+    ORDER BY player LIMIT ${FORGOTTEN_LISTED_MAX}`;
+  return rows.map(({ player, names }) => ({ id: player, names: JSON.parse(names) }));
+}
+
+export async function finishForgetting(tx: TransactionSQL, player: string): Promise<void> {
+  await tx`DELETE FROM gatehouse_forgettings WHERE player = ${player} AND phase = 'elsewhere'`;
+}
+
+async function step(tx: TransactionSQL, progress: Forgetting): Promise<Forgetting> {
   switch (progress.phase) {
     case "names": {
       const events = await listLinked(tx, progress);
@@ -91,14 +104,12 @@ async function step(tx: TransactionSQL, progress: Forgetting): Promise<Forgettin
       await unlink(tx, progress.player, events);
       return advance(progress, events.at(-1), events.length === FORGET_EVENTS_STEP);
     }
+    case "elsewhere":
+      return progress;
   }
 }
 
-async function save(tx: TransactionSQL, player: string, progress: Forgetting | undefined): Promise<void> {
-  if (!progress) {
-    await tx`DELETE FROM gatehouse_forgettings WHERE player = ${player}`;
-    return;
-  }
+async function save(tx: TransactionSQL, player: string, progress: Forgetting): Promise<void> {
   const { phase, ledger, number, names } = progress;
   await tx`UPDATE gatehouse_forgettings SET phase = ${phase}, ledger = ${ledger}, number = ${number},
       names = ${JSON.stringify(names)} WHERE player = ${player}`;

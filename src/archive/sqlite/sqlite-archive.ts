@@ -3,6 +3,7 @@ import type { AlertRules } from "../../core/alerts/rules.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
+import type { ForgottenPlayer } from "../../core/events/forget-player.ts";
 import type { Counts, Resolution } from "../../core/history/counts.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
@@ -91,6 +92,14 @@ export class SqliteArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#call("continueForgetting");
+  }
+
+  listForgotten(): Promise<readonly ForgottenPlayer[]> {
+    return this.#call("listForgotten");
+  }
+
+  finishForgetting(playerId: string): Promise<void> {
+    return this.#call("finishForgetting", playerId);
   }
 
   addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void> {

@@ -1,6 +1,8 @@
 // Forgetting a player in the embedded archive, one step at a time.
 import type { Database } from "bun:sqlite";
+import type { ForgottenPlayer } from "../../core/events/forget-player.ts";
 import type { MemoryPart } from "../../core/events/memory-text.ts";
+import { truncateLog } from "../../sqlite/database-file.ts";
 import {
   advance,
   eraseFromEvents,
@@ -9,6 +11,7 @@ import {
   FORGET_EVENTS_STEP,
   FORGET_HISTORIES_STEP,
   FORGET_LEDGERS_STEP,
+  FORGOTTEN_LISTED_MAX,
   type ForgettableEvent,
   type Forgetting,
   learnNames,
@@ -22,6 +25,8 @@ type ForgettingRow = { player: string; phase: Phase; ledger: number; number: num
 export class SqliteForgetting {
   readonly #db: Database;
   readonly #history: SqliteHistory;
+  /** The log of changes still has rows of a forgotten player as they were. */
+  #isTruncationDue = false;
 
   constructor(db: Database, history: SqliteHistory) {
     this.#db = db;
@@ -31,28 +36,44 @@ export class SqliteForgetting {
   start(player: string): void {
     this.#db
       .query(
-        "INSERT OR IGNORE INTO forgettings (player, phase, ledger, number, names) VALUES (?, 'names', 0, 0, '[]')",
+        `INSERT INTO forgettings (player, phase, ledger, number, names) VALUES (?, 'names', 0, 0, '[]')
+         ON CONFLICT DO UPDATE SET phase = 'names' WHERE phase = 'elsewhere'`,
       )
       .run(player);
   }
 
   /** True when there is more to do. */
   continue(): boolean {
-    const hasMore = this.#db.transaction(() => this.#continue()).immediate();
-    // The log of changes still has the player's rows as they were.
-    if (hasMore === false) this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    return hasMore === true;
+    this.#truncateLog();
+    return this.#db.transaction(() => this.#continue()).immediate();
   }
 
-  /** Undefined when there was nothing to do. */
-  #continue(): boolean | undefined {
-    const row = this.#db.query<ForgettingRow, []>("SELECT * FROM forgettings LIMIT 1").get();
-    if (!row) return undefined;
+  listForgotten(): ForgottenPlayer[] {
+    return this.#db
+      .query<ForgettingRow, [number]>("SELECT * FROM forgettings WHERE phase = 'elsewhere' LIMIT ?")
+      .all(FORGOTTEN_LISTED_MAX)
+      .map(({ player, names }) => ({ id: player, names: JSON.parse(names) }));
+  }
+
+  finish(player: string): void {
+    this.#db.query("DELETE FROM forgettings WHERE player = ? AND phase = 'elsewhere'").run(player);
+    this.#isTruncationDue = true;
+    this.#truncateLog();
+  }
+
+  #truncateLog(): void {
+    if (this.#isTruncationDue) this.#isTruncationDue = !truncateLog(this.#db);
+  }
+
+  #continue(): boolean {
+    const find = "SELECT * FROM forgettings WHERE phase <> 'elsewhere' LIMIT 1";
+    const row = this.#db.query<ForgettingRow, []>(find).get();
+    if (!row) return false;
     this.#save(row.player, this.#step({ ...row, names: JSON.parse(row.names) }));
-    return this.#db.query("SELECT 1 FROM forgettings LIMIT 1").get() !== null;
+    return this.#db.query(find).get() !== null;
   }
 
-  #step(progress: Forgetting): Forgetting | undefined {
+  #step(progress: Forgetting): Forgetting {
     switch (progress.phase) {
       case "names": {
         const events = this.#listLinked(progress);
@@ -103,14 +124,12 @@ export class SqliteForgetting {
         for (const { ledger, number } of events) unlink.run(ledger, progress.player, number);
         return advance(progress, events.at(-1), events.length === FORGET_EVENTS_STEP);
       }
+      case "elsewhere":
+        return progress;
     }
   }
 
-  #save(player: string, progress: Forgetting | undefined): void {
-    if (!progress) {
-      this.#db.query("DELETE FROM forgettings WHERE player = ?").run(player);
-      return;
-    }
+  #save(player: string, progress: Forgetting): void {
     const { phase, ledger, number, names } = progress;
     this.#db
       .query("UPDATE forgettings SET phase = ?, ledger = ?, number = ?, names = ? WHERE player = ?")

@@ -4,6 +4,7 @@ import { randomBytes, randomInt } from "node:crypto";
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
 import { type EventFilter, toEventKind } from "../../core/events/event-types.ts";
+import type { ForgottenPlayer } from "../../core/events/forget-player.ts";
 import { type MemoryPart, parseMemory } from "../../core/events/memory-text.ts";
 import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
@@ -142,6 +143,14 @@ export class SqliteLedger {
 
   continueForgetting(): boolean {
     return this.#forgetting.continue();
+  }
+
+  listForgotten(): ForgottenPlayer[] {
+    return this.#forgetting.listForgotten();
+  }
+
+  finishForgetting(playerId: string): void {
+    this.#forgetting.finish(playerId);
   }
 
   addPlaces(serverId: string, places: readonly SeenPlace[]): void {

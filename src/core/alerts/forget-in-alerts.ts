@@ -1,4 +1,5 @@
-// How a player is taken out of the states of alerts. A raised alert stays, so that it is cleared.
+// How a player is taken out of the states of alerts. A raised alert stays, so that it is cleared. A call that nobody is told
+// of yet is dropped: nobody could be helped by an alert about it.
 import { FORGOTTEN_ID, FORGOTTEN_NAME, type PlayerEraser } from "../events/forget-player.ts";
 import type { AlertMemory, AlertSubject } from "./alert-states.ts";
 
@@ -7,7 +8,11 @@ export function forgetInAlerts(memory: AlertMemory, id: string, eraser: PlayerEr
   const { states } = memory;
   const killers = forgetSubjects(states.killers, id, eraser);
   const commands = forgetSubjects(states.commands, id, eraser);
-  const calls = forgetSubjects(states.calls, id, eraser);
+  const named = forgetSubjects(states.calls, id, eraser);
+  const calls =
+    named === states.calls
+      ? named
+      : named.filter(({ player, isRaised }) => isRaised || player !== FORGOTTEN_ID);
   const isSame = killers === states.killers && commands === states.commands && calls === states.calls;
   return isSame ? memory : { ...memory, states: { ...states, killers, commands, calls } };
 }

@@ -203,6 +203,21 @@ describe("a call for a moderator that nobody answers", () => {
     expect(stage.states.calls).toEqual([]);
   });
 
+  test("is cleared by the answer when its caller was forgotten meanwhile, and not told of when it was not yet", () => {
+    const eraser = new PlayerEraser({ id: "1", names: ["Anna"] });
+    for (const at of [299, 300]) {
+      const stage = new Stage(rules);
+      stage.judge(5, call(stage, 0));
+      stage.judge(at);
+      stage.states = forgetInAlerts({ place: null, states: stage.states }, "1", eraser).states;
+      expect([...stage.judge(301), ...stage.judge(400)]).toEqual([]);
+      expect(stage.judge(410, call(stage, 410, "Mod:7"))).toEqual(
+        at === 300 ? ["cleared unanswered_modcall deleted:0: The call was answered."] : [],
+      );
+      expect(stage.states.calls).toEqual([]);
+    }
+  });
+
   test("is not told when it is answered in time, or the caller leaves", () => {
     const stage = new Stage(rules);
     stage.judge(0, call(stage, 0), call(stage, 100, "Mod:7"));
@@ -423,9 +438,9 @@ describe("a change", () => {
     }
     expect(JSON.stringify(memory)).not.toMatch(/Anna|Bob|Mod:|:[127]"|"[127]"/);
     stage.states = memory.states;
-    expect(stage.judge(61)).toEqual(["cleared unanswered_modcall deleted:0: The caller was deleted."]);
-    const told = stage.judgeAll(300, []);
-    expect(told.map(({ data }) => JSON.parse(data).subject)).toEqual(["deleted:0", "deleted:0"]);
+    expect(stage.judge(61)).toEqual([]);
+    const told = stage.judgeAll(2 * 86_400, []);
+    expect(told.map(({ data }) => JSON.parse(data).subject)).toEqual(Array(3).fill("deleted:0"));
     expect(told.flatMap(({ players }) => players)).toEqual([]);
   });
 });

@@ -31,7 +31,11 @@ export function noteOpenedCall(calls: Calls, fact: AlertFact, tell: Tell): Calls
 export function noteAnsweredCall(calls: Calls, { data }: AlertFact, tell: Tell): Calls {
   const caller = toSubject(data.Caller);
   const stamp = timeOf(data, "Timestamp");
-  const answered = caller && calls.find((call) => call.stamp === stamp && isSameSubject(call, caller));
+  const candidates = calls.filter((call) => call.stamp === stamp);
+  const answered =
+    candidates.find((call) => caller && isSameSubject(call, caller)) ??
+    // The call of a forgotten player is known by its time only.
+    candidates.find((call) => call.player === FORGOTTEN_ID && stamp !== null);
   if (!answered) return calls;
   return end(calls, (call) => call === answered, "The call was answered.", tell);
 }
@@ -48,8 +52,7 @@ export function clearAllCalls(calls: Calls, text: string, tell: Tell): Calls {
 }
 
 export function passCalls(calls: Calls, rule: Rule, time: number, tell: Tell): Calls {
-  const open = end(calls, ({ player }) => player === FORGOTTEN_ID, "The caller was deleted.", tell);
-  const left = end(open, (call) => endOf(call, rule) <= time, "Nobody answered for a day.", tell);
+  const left = end(calls, (call) => endOf(call, rule) <= time, "Nobody answered for a day.", tell);
   const after = left.map((call) => {
     if (call.isRaised || dueOf(call, rule) > time) return call;
     const text = `Nobody has answered ${nameOf(call)}'s call for a moderator for ${countOf(rule.minutes, "minute")}.`;

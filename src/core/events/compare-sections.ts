@@ -1,10 +1,17 @@
 // What changed between two readings in the sections that show a state: Players, Vehicles, Staff, Queue and the settings.
 // Each function returns the memory it was given when nothing changed.
-import { isSameJson, writeIntegers } from "../exact-json.ts";
+import { isSameJson, parseExactJson, writeIntegers } from "../exact-json.ts";
 import type { StaffMember } from "../wire/event-data.ts";
 import { type Element, playerIdOf, textOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
-import type { PlayerMemory, ServerMemory, StaffMemory } from "./memory.ts";
+import { FORGOTTEN_ID } from "./forget-player.ts";
+import {
+  type ErasedVehicle,
+  NOTHING_KNOWN,
+  type PlayerMemory,
+  type ServerMemory,
+  type StaffMemory,
+} from "./memory.ts";
 import type { NewEvent } from "./new-event.ts";
 import { elementsOf, type GameReading } from "./reading.ts";
 
@@ -22,6 +29,7 @@ export const SETTINGS = [
   "AccVerifiedReq",
   "TeamBalance",
 ];
+const ID_SETTINGS = new Set(["OwnerId", "CoOwnerIds"]);
 const ROLES: readonly StaffMember["Role"][] = ["Admins", "Mods", "Helpers"];
 
 /** Fields that the game leaves out, empties or sets to null without a difference in meaning. */
@@ -50,24 +58,31 @@ export function comparePlayers(
   return { events, memory: keepIfEqual(known, players) };
 }
 
-/** A vehicle is the same while all its fields are; equal vehicles are counted. */
+/** A vehicle is the same while all its fields are; equal vehicles are counted. An erased one may be any that is equal otherwise. */
 export function compareVehicles(
   reading: GameReading,
-  known: ServerMemory["vehicles"],
-): Compared<ServerMemory["vehicles"]> {
+  memory: Pick<ServerMemory, "vehicles" | "erasedVehicles">,
+): Compared<Pick<ServerMemory, "vehicles" | "erasedVehicles">> {
+  const { vehicles: known, erasedVehicles } = memory;
   const elements = elementsOf(reading, "Vehicles");
-  if (!elements) return { events: [], memory: known };
+  if (!elements) return { events: [], memory: { vehicles: known, erasedVehicles } };
   const vehicles = elements.map((element) => JSON.stringify(element));
-  if (known === null || isEqualList(known, vehicles)) return { events: [], memory: known ?? vehicles };
+  if (known === null || (erasedVehicles.length === 0 && isEqualList(known, vehicles)))
+    return { events: [], memory: { vehicles: known ?? vehicles, erasedVehicles } };
   const counts = new Map<string, number>();
   for (const text of known) counts.set(vehicleKey(text), (counts.get(vehicleKey(text)) ?? 0) + 1);
   const spawned = vehicles.filter((text) => !takeOne(counts, vehicleKey(text)));
   const removed = known.toReversed().filter((text) => takeOne(counts, vehicleKey(text)));
+  // Those with the most fields to compare by come first, so that no other takes what only they can match.
+  const erasedRemoved = erasedVehicles
+    .toSorted((a, b) => a.erased.length - b.erased.length)
+    .filter((vehicle) => !takeErased(spawned, vehicle));
   const events = [
     ...spawned.map((text) => toDiff(reading, "vehicle.spawned", text)),
     ...removed.toReversed().map((text) => toDiff(reading, "vehicle.removed", text)),
+    ...erasedRemoved.map(({ text }) => toDiff(reading, "vehicle.removed", text)),
   ];
-  return { events, memory: vehicles };
+  return { events, memory: { vehicles, erasedVehicles: NOTHING_KNOWN.erasedVehicles } };
 }
 
 /** A role that the reading does not show is not compared, and stays in memory. */
@@ -86,9 +101,15 @@ export function compareStaff(
   const events = ROLES.flatMap((role) => {
     const [before, now] = [known?.[role], staff[role]];
     if (!before || !now) return [];
+    const added = missingIn(before, now, role);
+    const removed = missingIn(now, before, role);
+    // Nobody can tell which of the unknown members is the erased one, so none of them counts as added.
+    const isErasedShown = before.has(FORGOTTEN_ID) && added.length > 0;
     return [
-      ...missingIn(before, now, role).map((data) => toDiff(reading, "staff.added", ...data)),
-      ...missingIn(now, before, role).map((data) => toDiff(reading, "staff.removed", ...data)),
+      ...(isErasedShown ? [] : added).map((member) => toStaffEvent(reading, "staff.added", member)),
+      ...removed
+        .filter(({ UserId }) => !isErasedShown || UserId !== FORGOTTEN_ID)
+        .map((member) => toStaffEvent(reading, "staff.removed", member)),
     ];
   });
   const isSame =
@@ -104,6 +125,7 @@ export function compareQueue(
   if (!Array.isArray(value)) return { events: [], memory: known };
   const queue = JSON.stringify(value);
   if (known === null || isSameJson(known, queue)) return { events: [], memory: known ?? queue };
+  if (isSameIds(known, queue)) return { events: [], memory: queue };
   const event = toDiff(reading, "queue.changed", `{"Queue":${queue}}`, `{"before":${known}}`);
   return { events: [event], memory: queue };
 }
@@ -116,8 +138,12 @@ export function compareSettings(
   if (!shown) return { events: [], memory: known };
   const settings = Object.fromEntries(SETTINGS.map((name) => [name, textOf(shown, name) ?? "null"]));
   if (known === null) return { events: [], memory: settings };
-  const changed = SETTINGS.filter((name) => !isSameJson(settings[name] ?? "", known[name] ?? ""));
-  if (changed.length === 0) return { events: [], memory: known };
+  const differing = SETTINGS.filter((name) => !isSameJson(settings[name] ?? "", known[name] ?? ""));
+  if (differing.length === 0) return { events: [], memory: known };
+  const changed = differing.filter(
+    (name) => !ID_SETTINGS.has(name) || !isSameIds(known[name] ?? "null", settings[name] ?? "null"),
+  );
+  if (changed.length === 0) return { events: [], memory: settings };
   const event = toDiff(reading, "server.changed", writeObject(settings), describeBefore(changed, known));
   return { events: [event], memory: settings };
 }
@@ -197,6 +223,28 @@ function takeOne(counts: Map<string, number>, key: string): boolean {
   return true;
 }
 
+/** Takes the first vehicle that differs from this one in the erased fields only. False when there is none. */
+function takeErased(spawned: string[], { text, erased }: ErasedVehicle): boolean {
+  const key = vehicleKey(withoutFields(text, erased));
+  const place = spawned.findIndex((one) => vehicleKey(withoutFields(one, erased)) === key);
+  if (place >= 0) spawned.splice(place, 1);
+  return place >= 0;
+}
+
+function withoutFields(text: string, fields: readonly string[]): string {
+  const kept = Object.entries(parseExactJson(text) as Element).filter(([field]) => !fields.includes(field));
+  return JSON.stringify(Object.fromEntries(kept));
+}
+
+/** Whether two JSON texts of an id, or of a list of ids, are the same when 0, the id of erased players, may be any id. */
+function isSameIds(known: string, shown: string): boolean {
+  const [before, now] = [parseExactJson(known), parseExactJson(shown)];
+  const isSame = (a: unknown, b: unknown) =>
+    String(a) === FORGOTTEN_ID || isSameJson(JSON.stringify(a), JSON.stringify(b));
+  if (!Array.isArray(before) || !Array.isArray(now)) return isSame(before, now);
+  return before.length === now.length && before.every((id, place) => isSame(id, now[place]));
+}
+
 function isEqualList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, place) => text === b[place]);
 }
@@ -206,12 +254,18 @@ function missingIn(
   other: ReadonlyMap<string, string>,
   staff: ReadonlyMap<string, string>,
   role: StaffMember["Role"],
-): [string, null, string[]][] {
+): StaffMember[] {
   const members = [...staff].filter(([id]) => !other.has(id));
-  return members.map(([id, name]) => {
-    const member: StaffMember = { Role: role, UserId: id, Name: name };
-    return [JSON.stringify(member), null, [id]];
-  });
+  return members.map(([id, name]) => ({ Role: role, UserId: id, Name: name }));
+}
+
+function toStaffEvent(
+  reading: GameReading,
+  type: "staff.added" | "staff.removed",
+  member: StaffMember,
+): NewEvent {
+  const players = member.UserId === FORGOTTEN_ID ? [] : [member.UserId];
+  return toDiff(reading, type, JSON.stringify(member), null, players);
 }
 
 /** Undefined becomes null, so a role that is missing differs from an empty one. */

@@ -86,6 +86,16 @@ export class PlayerEraser {
     return after === before ? text : JSON.stringify(after);
   }
 
+  /** The text of a command that was sent to the game. */
+  eraseCommand(text: string): string {
+    return this.#eraseArguments(text);
+  }
+
+  /** A text for people, such as a message. */
+  eraseText(text: string): string {
+    return this.#eraseWords(text);
+  }
+
   eraseName(name: string): string {
     return this.#names.has(name.toLowerCase()) ? FORGOTTEN_NAME : name;
   }

@@ -110,9 +110,10 @@ export function judgeToldCall(
   };
 }
 
-/** The last known fields of a call that ends. Of a forgotten player nothing is learned again. */
-function finishFields(before: CallMemory, told: ToldCall): CallMemory["fields"] {
-  return before.isForgotten ? before.fields : { ...before.fields, ...withoutAllTeams(told.fields) };
+/** The last known fields of a call that ends. Erased ones stay as they are, because the webhook names the player again. */
+function finishFields({ fields, erased = [] }: CallMemory, told: ToldCall): CallMemory["fields"] {
+  const known = erased.map((field) => [field, fields[field] ?? "null"]);
+  return { ...fields, ...withoutAllTeams(told.fields), ...Object.fromEntries(known) };
 }
 
 /** Closes the calls that no reading has shown for too long. Needed where nobody reads the server. */
@@ -213,16 +214,19 @@ function joinClosed(
 
 /** A field that is missing now keeps its last known value. */
 function updateCall(before: CallMemory, element: Element): { call: CallMemory; changed: string[] } {
+  const { erased = [], ...known } = before;
   const now = fieldsOf(element);
-  if (before.isForgotten) return { call: learnAgain(before, now), changed: [] };
   const differing = Object.entries(now)
     .filter(([field, text]) => !isSameJson(text, before.fields[field] ?? ""))
     .map(([field]) => field);
   // A call for all teams is shown with the team that took it: the same call, and no change.
-  const changed = differing.filter((field) => field !== "Team" || !isForAllTeams(before, now));
+  const compared = differing.filter((field) => field !== "Team" || !isForAllTeams(before, now));
+  const changed = compared.filter((field) => !erased.includes(field));
   if (differing.length === 0 && before.isShown && before.missed === 0) return { call: before, changed };
   const fields = differing.length === 0 ? before.fields : { ...before.fields, ...withoutAllTeams(now) };
-  return { call: { ...before, fields, missed: 0, isShown: true }, changed };
+  const unseen = erased.filter((field) => now[field] === undefined);
+  const call = { ...known, fields, missed: 0, isShown: true, ...(unseen.length > 0 && { erased: unseen }) };
+  return { call, changed };
 }
 
 function isForAllTeams(before: CallMemory, now: CallMemory["fields"]): boolean {
@@ -232,11 +236,6 @@ function isForAllTeams(before: CallMemory, now: CallMemory["fields"]): boolean {
 /** A team that is known says more than all teams do. */
 function withoutAllTeams({ Team, ...fields }: CallMemory["fields"]): CallMemory["fields"] {
   return Team === undefined || Team === ALL_TEAMS ? fields : { Team, ...fields };
-}
-
-/** The fields named a player who is to be forgotten: that the game still shows it is no change. */
-function learnAgain({ isForgotten: _, ...before }: CallMemory, now: CallMemory["fields"]): CallMemory {
-  return { ...before, fields: { ...before.fields, ...now }, missed: 0, isShown: true };
 }
 
 function fieldsOf(element: Element): Record<string, string> {

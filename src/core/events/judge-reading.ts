@@ -16,7 +16,6 @@ import {
   compareVehicles,
 } from "./compare-sections.ts";
 import type { Element } from "./elements.ts";
-import type { GapSection } from "./event-types.ts";
 import { judgeCalls, judgeUnshownCalls } from "./judge-calls.ts";
 import { judgeList, type ListContext, learnOpenModCalls } from "./judge-lists.ts";
 import { silenceMs, toStateEvent } from "./judge-state.ts";
@@ -179,7 +178,7 @@ function compareSections(
   { isKnown }: JudgeContext,
 ): Judged {
   const players = comparePlayers(reading, known.players);
-  const vehicles = compareVehicles(reading, known.vehicles);
+  const vehicles = compareVehicles(reading, known);
   const staff = compareStaff(reading, known.staff);
   const queue = compareQueue(reading, known.queue);
   const settings = compareSettings(reading, known.settings);
@@ -187,14 +186,12 @@ function compareSections(
     ? judgeCalls(reading, shownCalls, known, isKnown)
     : judgeUnshownCalls(known, reading.at);
   const parts = [calls, players, vehicles, staff, queue, settings];
-  const { gaps, forgotten } = judgeForgotten(known, reading);
   return {
-    events: [...gaps, ...parts.flatMap(({ events }) => events)],
+    events: parts.flatMap(({ events }) => events),
     memory: {
       ...known,
-      forgotten,
       players: players.memory,
-      vehicles: vehicles.memory,
+      ...vehicles.memory,
       staff: staff.memory,
       queue: queue.memory,
       settings: settings.memory,
@@ -202,18 +199,4 @@ function compareSections(
       closedCalls: calls.memory.closedCalls,
     },
   };
-}
-
-/** A section whose memory was deleted could not be compared with this reading, so changes since the last one are unknown. */
-function judgeForgotten(
-  { forgotten, lastReadingAt: from }: ServerMemory,
-  reading: GameReading,
-): { gaps: readonly NewEvent[]; forgotten: ServerMemory["forgotten"] } {
-  const { at: to, sections, settings } = reading;
-  const isShown = (section: GapSection) =>
-    section === "*" ? settings !== null : sections[section] !== undefined;
-  const shown = forgotten.filter(isShown);
-  if (shown.length === 0) return { gaps: [], forgotten };
-  const gaps = shown.map((section) => toGapEvent({ section, reason: "archive", from, to }, to));
-  return { gaps, forgotten: forgotten.filter((section) => !isShown(section)) };
 }

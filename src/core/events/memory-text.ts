@@ -25,6 +25,7 @@ const PARTS = [
   "openModCalls",
   "players",
   "vehicles",
+  "erasedVehicles",
   "staff",
   "queue",
   "settings",
@@ -34,7 +35,6 @@ const PARTS = [
   "sessions",
   "alertRules",
   "alerts",
-  "forgotten",
 ] as const satisfies PartName[];
 
 /** The parts in which two memories differ. */
@@ -62,6 +62,7 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
     openModCalls: new Map(parse<[string, number][]>("openModCalls")),
     players: players && new Map(players),
     vehicles: parse("vehicles"),
+    erasedVehicles: parse<ServerMemory["erasedVehicles"]>("erasedVehicles") ?? NOTHING_KNOWN.erasedVehicles,
     staff: staff && parseStaff(staff),
     queue: parse("queue"),
     settings: parse("settings"),
@@ -71,7 +72,6 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
     sessions: new Map(parse<[string, OpenSession][]>("sessions")),
     alertRules: parse<ServerMemory["alertRules"]>("alertRules") ?? NOTHING_KNOWN.alertRules,
     alerts: parse<ServerMemory["alerts"]>("alerts") ?? NOTHING_KNOWN.alerts,
-    forgotten: parse<ServerMemory["forgotten"]>("forgotten") ?? NOTHING_KNOWN.forgotten,
   };
 }
 

@@ -5,7 +5,6 @@ import { type AlertRules, NO_ALERTS } from "../alerts/rules.ts";
 import { type CountMemory, NOTHING_COUNTED } from "../history/counts.ts";
 import type { OpenSessions } from "../history/sessions.ts";
 import type { Section } from "../sections.ts";
-import type { GapSection } from "./event-types.ts";
 
 export const LOG_LISTS = ["JoinLogs", "KillLogs", "CommandLogs", "ModCalls"] as const satisfies Section[];
 export type LogList = (typeof LOG_LISTS)[number];
@@ -35,14 +34,17 @@ export type CallMemory = {
   /** False while only a webhook has told of it. */
   readonly isShown: boolean;
   readonly openedAt: number;
-  /** A player was taken out of the fields; what the next reading shows makes no event. */
-  readonly isForgotten?: true;
+  /** Fields that a player was erased from. What the next reading shows in them is no change. */
+  readonly erased?: readonly string[];
 };
 
 /** A call that was closed lately, so that neither a late webhook nor a reading that still shows it opens it again. */
 export type ClosedCall = Pick<CallMemory, "team" | "number" | "startedAt"> & { readonly closedAt: number };
 
-/** The members of each role by id. A role that no reading has shown is missing. */
+/** A vehicle that a player was erased from, as JSON text. `erased` are the fields that it cannot be compared by. */
+export type ErasedVehicle = { readonly text: string; readonly erased: readonly string[] };
+
+/** The members of each role by id; erased ones have the id 0. A role that no reading has shown is missing. */
 export type StaffMemory = Readonly<Record<string, ReadonlyMap<string, string>>>;
 
 export type ServerMemory = {
@@ -67,6 +69,8 @@ export type ServerMemory = {
   // The compared sections; null until a reading had them.
   readonly players: ReadonlyMap<string, PlayerMemory> | null;
   readonly vehicles: readonly string[] | null;
+  /** Vehicles that were in `vehicles` until a player was erased from them. */
+  readonly erasedVehicles: readonly ErasedVehicle[];
   readonly staff: StaffMemory | null;
   readonly queue: string | null;
   readonly settings: Readonly<Record<string, string>> | null;
@@ -78,8 +82,6 @@ export type ServerMemory = {
   /** Set by an operator, and kept when everything else about a game server is forgotten. */
   readonly alertRules: AlertRules;
   readonly alerts: AlertMemory;
-  /** Sections whose memory was deleted because it named a player who is to be forgotten; `*` for the settings. */
-  readonly forgotten: readonly GapSection[];
 };
 
 const UNSEEN_LIST: ListMemory = { shownAt: null, filledAt: null, newestAt: null };
@@ -98,6 +100,7 @@ export const NOTHING_KNOWN: ServerMemory = {
   openModCalls: new Map(),
   players: null,
   vehicles: null,
+  erasedVehicles: [],
   staff: null,
   queue: null,
   settings: null,
@@ -107,5 +110,4 @@ export const NOTHING_KNOWN: ServerMemory = {
   sessions: new Map(),
   alertRules: NO_ALERTS,
   alerts: NO_ALERT_MEMORY,
-  forgotten: [],
 };

@@ -1,6 +1,7 @@
 // The archive: the ledgers of events and what is remembered of each server between readings.
 import type { LedgerPlace } from "../events/cursor.ts";
 import type { EventFilter, EventKind } from "../events/event-types.ts";
+import type { ForgottenPlayer } from "../events/forget-player.ts";
 import type { ServerMemory } from "../events/memory.ts";
 import type { MemoryPart } from "../events/memory-text.ts";
 import type { EventSource, NewEvent } from "../events/new-event.ts";
@@ -100,11 +101,15 @@ export interface Archive extends MapArchive, WebhookStore, AlertRuleStore, Histo
   /** Deletes everything about a server, with its webhooks. */
   removeServer(serverId: string): Promise<void>;
   /**
-   * Notes durably that a player is to be forgotten, see core/events/forget-player.ts. Does nothing for an id that is noted
-   * already. Cursors and identities stay valid, so an entry that the game still shows is not recorded again.
+   * Notes durably that a player is to be forgotten, see core/events/forget-player.ts. Does nothing for an id that is being
+   * worked on. Cursors and identities stay valid, so an entry that the game still shows is not recorded again.
    */
   startForgetting(playerId: string): Promise<void>;
   /** Takes one step of bounded size for the players that are noted. True when there is more to do. */
   continueForgetting(): Promise<boolean>;
+  /** Some of the players that are taken out of the archive, with their names, and not yet out of what is kept elsewhere. */
+  listForgotten(): Promise<readonly ForgottenPlayer[]>;
+  /** Deletes the note of a player that is taken out of everything. */
+  finishForgetting(playerId: string): Promise<void>;
   close(): Promise<void>;
 }

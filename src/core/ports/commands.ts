@@ -1,5 +1,6 @@
 // The command queues.
 import type { Command, CommandEnd, CommandStatus } from "../command.ts";
+import type { ForgottenPlayer } from "../events/forget-player.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
 
@@ -105,4 +106,10 @@ export interface CommandQueue {
   /** Records that the game's log shows the command, with the time that the log gives. */
   confirm(commandId: string, loggedAt: number, now: number): Promise<void>;
   report(): Promise<QueueReport>;
+  /**
+   * Takes a player out of the texts of all finished commands. A command that waits or is being sent keeps its text, because
+   * the game must get it as it was accepted; then this returns false, and is called again later. Repeated requests still get
+   * their first receipt.
+   */
+  forgetPlayer(player: ForgottenPlayer, now: number): Promise<boolean>;
 }

@@ -3,6 +3,7 @@
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import type { LedgerPlace } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
+import type { ForgottenPlayer } from "../../core/events/forget-player.ts";
 import type { Counts, Resolution } from "../../core/history/counts.ts";
 import type { MapImage, MapImageFacts } from "../../core/map-image.ts";
 import type {
@@ -84,6 +85,14 @@ export class MeteredArchive implements Archive {
 
   continueForgetting(): Promise<boolean> {
     return this.#follow(this.#archive.continueForgetting());
+  }
+
+  listForgotten(): Promise<readonly ForgottenPlayer[]> {
+    return this.#follow(this.#archive.listForgotten());
+  }
+
+  finishForgetting(playerId: string): Promise<void> {
+    return this.#follow(this.#archive.finishForgetting(playerId));
   }
 
   addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void> {

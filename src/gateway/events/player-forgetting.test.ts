@@ -3,14 +3,28 @@ import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { IDLE_SLEEP_MS, PlayerForgetting, STEP_SLEEP_MS, WAIT_MS } from "./player-forgetting.ts";
+import {
+  IDLE_SLEEP_MS,
+  PlayerForgetting,
+  type PlayerForgettingParts,
+  STEP_SLEEP_MS,
+  WAIT_MS,
+} from "./player-forgetting.ts";
 
 const ACTOR = { fingerprint: "f", address: "127.0.0.1" };
 
-type Work = { readonly step?: () => Promise<boolean>; readonly start?: () => Promise<void> };
+type Work = {
+  readonly step?: () => Promise<boolean>;
+  readonly start?: () => Promise<void>;
+  /** Whether no command that is not finished names the player. */
+  readonly erase?: () => boolean;
+  readonly hasArchive?: boolean;
+};
 
 /** `isLate`: the operator has waited long enough before the steps are done. */
-function create({ step = async () => false, start = async () => {} }: Work = {}, isLate = false) {
+function create(work: Work = {}, isLate = false) {
+  const { step = async () => false, start = async () => {}, erase = () => true, hasArchive = true } = work;
+  let noted: string[] = [];
   const done: string[] = [];
   const notes: AuditNote[] = [];
   const idle = Promise.withResolvers<void>();
@@ -20,15 +34,28 @@ function create({ step = async () => false, start = async () => {} }: Work = {},
     warn: (_, text) => done.push(`warn: ${text}`),
     error: (_, text) => done.push(`error: ${text}`),
   };
+  const archive: PlayerForgettingParts["archive"] = {
+    async startForgetting(id) {
+      done.push(`note ${id}`);
+      noted.push(id);
+      await start();
+    },
+    continueForgetting() {
+      done.push("step");
+      return step();
+    },
+    listForgotten: async () => noted.map((id) => ({ id, names: ["Bob"] })),
+    async finishForgetting(id) {
+      done.push(`finish ${id}`);
+      noted = noted.filter((one) => one !== id);
+    },
+  };
   const forgetting = new PlayerForgetting({
-    archive: {
-      async startForgetting(id) {
-        done.push(`note ${id}`);
-        await start();
-      },
-      continueForgetting() {
-        done.push("step");
-        return step();
+    archive: hasArchive ? archive : undefined,
+    commands: {
+      async forgetPlayer({ id, names }) {
+        done.push(`commands ${[...names, id].join(":")}`);
+        return erase();
       },
     },
     recorder: { flush: async () => void done.push("flush") },
@@ -53,8 +80,26 @@ describe("forgetting a player", () => {
     let left = 2;
     const { forgetting, done, notes } = create({ step: async () => left-- > 0 });
     await forgetting.forget("54", ACTOR);
-    expect(done).toEqual(["flush", "note 54", "step", "step", "step"]);
+    expect(done).toEqual(["flush", "note 54", "step", "step", "step", "commands Bob:54", "finish 54"]);
     expect(notes).toEqual([{ at: 1_000, action: "player.forgotten", actor: ACTOR, details: {} }]);
+  });
+
+  test("a command that is not sent yet is looked at again, and the note is kept until then", async () => {
+    let isFinished = false;
+    const { forgetting, done, idle } = create({ erase: () => isFinished });
+    await forgetting.forget("54", ACTOR);
+    expect(done.slice(2)).toEqual(["step", "commands Bob:54"]);
+    isFinished = true;
+    forgetting.start();
+    await idle;
+    await forgetting.stop();
+    expect(done.slice(4)).toEqual(["step", "commands Bob:54", "finish 54"]);
+  });
+
+  test("without an archive the id is taken out of the commands, because no names are known", async () => {
+    const { forgetting, done } = create({ hasArchive: false });
+    await forgetting.forget("54", ACTOR);
+    expect(done).toEqual(["commands 54"]);
   });
 
   test("an operator does not wait for ever, and the work goes on", async () => {

@@ -1,10 +1,11 @@
-// Forgets players in the archive: notes it durably, then works in small steps, so that a restart or another instance can go
-// on. The audit log tells that a player was forgotten, not which.
+// Forgets players in the archive and in the texts of commands: notes it durably, then works in small steps, so that a restart
+// or another instance can go on. The audit log tells that a player was forgotten, not which.
 import { StoreUnavailable } from "../../core/errors.ts";
 import { canForget } from "../../core/events/forget-player.ts";
 import type { Archive } from "../../core/ports/archive.ts";
 import type { Actor } from "../../core/ports/audit.ts";
 import type { Clock } from "../../core/ports/clock.ts";
+import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { SettingStore } from "../../core/ports/settings.ts";
 import { createThrottle } from "../../core/throttle.ts";
@@ -23,7 +24,10 @@ const TARGET = "player";
 
 export type PlayerForgettingParts = {
   /** Undefined when nothing is kept. */
-  readonly archive: Pick<Archive, "startForgetting" | "continueForgetting"> | undefined;
+  readonly archive:
+    | Pick<Archive, "startForgetting" | "continueForgetting" | "listForgotten" | "finishForgetting">
+    | undefined;
+  readonly commands: Pick<CommandQueue, "forgetPlayer">;
   readonly recorder: Pick<Recorder, "flush"> | undefined;
   readonly settings: Pick<SettingStore, "saveAudited">;
   readonly clock: Clock;
@@ -56,11 +60,16 @@ export class PlayerForgetting {
 
   /** When this resolves, it is certain that the player will be forgotten; nearly always it is done. */
   async forget(playerId: string, actor: Actor): Promise<void> {
-    const { archive, recorder, settings, clock, sleep } = this.#parts;
+    const { archive, commands, recorder, settings, clock, sleep } = this.#parts;
     const now = clock();
     const note = { at: now, action: "player.forgotten", actor, details: {} };
     await settings.saveAudited(LAST_FORGOTTEN_AT, String(now), TARGET, note);
-    if (!archive || !canForget(playerId)) return;
+    if (!canForget(playerId)) return;
+    if (!archive) {
+      // No names are known without an archive.
+      await commands.forgetPlayer({ id: playerId, names: [] }, now);
+      return;
+    }
     // What waits in memory was read before, so it is to be forgotten too.
     await recorder?.flush();
     await archive.startForgetting(playerId);
@@ -75,9 +84,14 @@ export class PlayerForgetting {
   }
 
   async #workOff(): Promise<void> {
-    const { archive, sleep } = this.#parts;
+    const { archive, commands, clock, sleep } = this.#parts;
     try {
       while (!this.#isStopped && (await archive?.continueForgetting())) await sleep(STEP_SLEEP_MS);
+      for (const player of (await archive?.listForgotten()) ?? []) {
+        if (this.#isStopped) return;
+        // A command that is not sent yet keeps its text; the next look may find it finished.
+        if (await commands.forgetPlayer(player, clock())) await archive?.finishForgetting(player.id);
+      }
     } catch (error) {
       if (!this.#isStopped) this.#logFault(error);
     }

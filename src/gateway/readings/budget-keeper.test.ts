@@ -1,6 +1,14 @@
 // The budget of an instance: a single instance saves its pauses for the next start, several instances share them.
 import { describe, expect, test } from "bun:test";
-import { type Budget, isPaused, pauseBudget, UNKNOWN_BUDGET } from "../../core/budget.ts";
+import {
+  type Budget,
+  currentWindow,
+  isPaused,
+  pauseBudget,
+  spendCall,
+  UNKNOWN_BUDGET,
+  updateBudget,
+} from "../../core/budget.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { LimitHint } from "../../core/ports/upstream.ts";
@@ -46,6 +54,39 @@ describe("instances that share a budget", () => {
       await keeper.catchUp();
       expect(keeper.budget).toMatchObject({ pausedUntil: START + 5_000, backoffMs: 10_000 });
     }
+  });
+});
+
+describe("a budget that somebody has put back", () => {
+  const hint: LimitHint = { limit: 35, remaining: 3, resetAt: START + 30_000, retryAfterMs: null };
+
+  test.each([
+    ["of a better time", { limit: 35, remaining: 35, resetAt: START + 30_000 }],
+    ["of a window that is over", { limit: 35, remaining: 0, resetAt: START - 1 }],
+    ["with very short windows", { limit: 35, remaining: 0, resetAt: START - 1, windowMs: 1 }],
+    ["of a game API with a higher limit", { limit: 1_000_000, remaining: 999_999, resetAt: START + 1 }],
+    ["of a game API without a limit", { limit: null }],
+  ])("%s allows no more calls than the game API's own headers", async (_, old: Partial<Budget>) => {
+    let now = START;
+    const changeBudget: RelayShare["changeBudget"] = async (change) => {
+      const found = { ...UNKNOWN_BUDGET, hasAnswer: true, ...old };
+      return change(found) ?? found;
+    };
+    const keeper = new BudgetKeeper({ changeBudget } as RelayShare, () => now);
+    keeper.applyAnswer((budget) => updateBudget(budget, hint, now, 0));
+    const call = async () => {
+      let isAllowed = false;
+      await keeper.change((budget) => {
+        isAllowed = budget.limit !== null && currentWindow(budget, budget.limit, now).remaining > 0;
+        return isAllowed ? spendCall(budget, now) : undefined;
+      });
+      if (isAllowed) keeper.countOwnCall();
+      return isAllowed;
+    };
+    let calls = 0;
+    for (; now < START + 30_000; now += 100) if (await call()) calls++;
+    expect(calls).toBe(3);
+    expect(await call()).toBe(true);
   });
 });
 

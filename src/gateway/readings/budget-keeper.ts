@@ -1,10 +1,13 @@
 // The budget of calls to the game API. Instances with a shared store share one budget.
 import {
   type Budget,
+  boundBudget,
   createBudget,
   followClock,
   isPaused,
   liftPause,
+  spendCall,
+  UNKNOWN_BUDGET,
   withLongerPause,
 } from "../../core/budget.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
@@ -22,6 +25,8 @@ export class BudgetKeeper {
   readonly #clock: Clock;
   readonly #notes: PauseNotes | undefined;
   #budget: Budget;
+  /** As if no other instance called: the answers to this instance, and its own calls. */
+  #own: Budget = UNKNOWN_BUDGET;
 
   constructor(share: RelayShare | undefined, clock: Clock, notes?: PauseNotes) {
     this.#share = share;
@@ -49,10 +54,17 @@ export class BudgetKeeper {
     this.#budget = judge(budget) ?? budget;
   }
 
+  /** Counts a call that this instance makes. The shared budget has counted it before. */
+  countOwnCall(): void {
+    const now = this.#clock();
+    this.#own = spendCall(followClock(this.#own, now), now);
+  }
+
   /** Applies the headers of an answer: to this instance's budget at once, and then to the shared one. */
   applyAnswer(change: (budget: Budget) => Budget): void {
     const before = this.budget;
     this.#budget = change(before);
+    this.#own = change(followClock(this.#own, this.#clock()));
     const { pausedUntil, pauseMs, isPauseNamed } = this.#budget;
     if (pausedUntil !== before.pausedUntil) this.#notes?.savePause({ pausedUntil, pauseMs, isPauseNamed });
     // Without the new pause in it, because then this 429 would look like a second one of the same pause.
@@ -81,7 +93,8 @@ export class BudgetKeeper {
         const now = this.#clock();
         // A pause that could not be shared while the store was unavailable is shared now.
         const paused = withLongerPause(followClock(shared, now), known ?? this.budget, now);
-        return change(paused) ?? (paused === shared ? undefined : paused);
+        const bounded = boundBudget(paused, followClock(this.#own, now), now);
+        return change(bounded) ?? (bounded === shared ? undefined : bounded);
       });
       // Keep a pause that began during this call; the next call shares it.
       this.#adopt(withLongerPause(agreed, this.budget, this.#clock()));

@@ -74,6 +74,7 @@ export class CallScheduler {
   /** Makes a call that was reserved. */
   async run<T>(call: () => Promise<T>): Promise<T> {
     this.#callsInFlight++;
+    this.#keeper.countOwnCall();
     try {
       return await call();
     } finally {

@@ -63,7 +63,7 @@ export class OtherInstances {
       throw error;
     });
     const now = clock();
-    if (news) statuses.learnNews(status, news);
+    if (news) statuses.learnNews(status, news, now);
     if (statuses.isFresh(status, now) && status.hit) return status.hit;
     const known = statuses.findKnownFailure(status, now, true);
     return known ? fallback.answerFailure(status, known, now) : fallback.answerRateLimit(status, waitMs, now);
@@ -77,9 +77,9 @@ export class OtherInstances {
 
   /** Fetches what the others know about the server alone. */
   async fetchNews(status: ServerStatus): Promise<void> {
-    const { share, statuses } = this.#parts;
+    const { share, statuses, clock } = this.#parts;
     const news = await share.peek(status.serverId, status.sharedVersion);
-    if (news) statuses.learnNews(status, news);
+    if (news) statuses.learnNews(status, news, clock());
   }
 
   /** Ignores failures: the other instances then find out with their next call. */
@@ -94,7 +94,7 @@ export class OtherInstances {
       const { lease, news } = await share.consult(status.serverId, status.sharedVersion);
       const now = clock();
       if (news) {
-        statuses.learnNews(status, news);
+        statuses.learnNews(status, news, now);
         if (statuses.isFresh(status, now) && status.hit) return status.hit;
         const { status: shared } = news;
         const isOurs = shared?.keyRevision === status.keyRevision;

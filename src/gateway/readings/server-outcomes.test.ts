@@ -31,7 +31,7 @@ describe("of a reading of another instance", () => {
 
   test("state, players and time are known without a reading of our own", () => {
     const statuses = open();
-    statuses.learnNews(statuses.of(server(), NOW), newsOf({}));
+    statuses.learnNews(statuses.of(server(), NOW), newsOf({}), NOW);
     expect(statuses.summarize(server())).toEqual({
       ...{ state: "online", counts: COUNTS, lastReadAt: NOW, lastError: null },
     });
@@ -42,17 +42,27 @@ describe("of a reading of another instance", () => {
     const statuses = open();
     const lastFailure = { failure: REFUSED, at: NOW + 1 };
     const status = { ...shared, lastFailure, lastCallAt: NOW + 1 };
-    statuses.learnNews(statuses.of(server(), NOW), newsOf({ status }));
+    statuses.learnNews(statuses.of(server(), NOW), newsOf({ status }), NOW + 1);
     expect(statuses.summarize(server())).toEqual({
       ...{ state: "unreachable", counts: COUNTS, lastReadAt: NOW, lastError: lastFailure },
     });
+  });
+
+  test("one that is not fresh any more is never served, and its time is told", () => {
+    for (const ageMs of [1_999, 2_000, 60_000]) {
+      const statuses = open();
+      const status = statuses.of(server(), NOW);
+      statuses.learnNews(status, newsOf({}), NOW + ageMs);
+      expect(status.hit !== undefined).toBe(ageMs < 2_000);
+      expect(statuses.summarize(server())).toMatchObject({ state: "online", lastReadAt: NOW });
+    }
   });
 
   test("one for another key of the server says nothing", () => {
     const statuses = open();
     const status = { ...shared, keyRevision: 2, lastFailure: { failure: REFUSED, at: NOW }, lastCallAt: NOW };
     const reading = { parts: partsWith("7"), fetchedAt: NOW, keyRevision: 2 };
-    statuses.learnNews(statuses.of(server(), NOW), newsOf({ status, reading }));
+    statuses.learnNews(statuses.of(server(), NOW), newsOf({ status, reading }), NOW);
     expect(statuses.summarize(server()).state).toBe("not_asked");
   });
 });

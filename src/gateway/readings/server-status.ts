@@ -94,11 +94,19 @@ export function isYounger(at: number, limitMs: number, now: number): boolean {
   return limitMs === FOREVER || (ageMs >= -CLOCK_TOLERANCE_MS && ageMs < limitMs);
 }
 
-/** Applies the state that another instance has published, unless it belongs to another key of the server. */
-export function applyNews(status: ServerStatus, news: NonNullable<Consultation["news"]>): void {
+/**
+ * Applies the state that another instance has published, unless it belongs to another key of the server. A reading that is
+ * not fresh is not taken over: somebody may have put an old one back. Returns it all the same if it is newer than ours.
+ */
+export function applyNews(
+  status: ServerStatus,
+  news: NonNullable<Consultation["news"]>,
+  freshMs: number,
+  now: number,
+): Snapshot | undefined {
   const { version, status: shared, reading } = news;
   status.sharedVersion = version;
-  if (!shared || shared.keyRevision !== status.keyRevision) return;
+  if (!shared || shared.keyRevision !== status.keyRevision) return undefined;
   status.breaker = shared.breaker;
   status.breakerFailure = shared.breakerFailure ?? undefined;
   status.lastCallAt = Math.max(status.lastCallAt, shared.lastCallAt);
@@ -106,6 +114,8 @@ export function applyNews(status: ServerStatus, news: NonNullable<Consultation["
     ? { ...shared.remembered, forMs: shared.remembered.forMs ?? FOREVER }
     : undefined;
   const isOurs = reading?.keyRevision === status.keyRevision;
-  const isNewer = isOurs && reading.fetchedAt > (status.hit?.snapshot.fetchedAt ?? 0);
-  if (isNewer) status.hit = { snapshot: new Snapshot(reading.parts, reading.fetchedAt), isHit: true };
+  if (!isOurs || reading.fetchedAt <= (status.hit?.snapshot.fetchedAt ?? 0)) return undefined;
+  const snapshot = new Snapshot(reading.parts, reading.fetchedAt);
+  if (isYounger(reading.fetchedAt, freshMs, now)) status.hit = { snapshot, isHit: true };
+  return snapshot;
 }

@@ -124,14 +124,15 @@ export class ServerStatuses {
   }
 
   /** Applies the state that another instance has published. */
-  learnNews(status: ServerStatus, news: SharedNews): void {
-    const { hit } = status;
-    applyNews(status, news);
-    if (status.hit && status.hit !== hit) this.#outcomes.learnReading(status, status.hit.snapshot);
+  learnNews(status: ServerStatus, news: SharedNews, now: number): void {
+    const newer = applyNews(status, news, this.#freshMs, now);
+    const knownAt = this.#outcomes.find(status)?.lastReadAt ?? 0;
+    if (newer && newer.fetchedAt > knownAt) this.#outcomes.learnReading(status, newer);
     const { status: shared } = news;
     if (shared?.keyRevision !== status.keyRevision || !shared.lastFailure) return;
     const { failure, at } = shared.lastFailure;
-    if (at > (status.hit?.snapshot.fetchedAt ?? 0)) this.#outcomes.learnFailure(status, failure, at);
+    const readAt = newer?.fetchedAt ?? status.hit?.snapshot.fetchedAt ?? 0;
+    if (at > readAt) this.#outcomes.learnFailure(status, failure, at);
   }
 
   /**

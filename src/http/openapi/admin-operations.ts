@@ -247,7 +247,7 @@ export const ADMIN_OPERATIONS: Operations = {
   }),
   "DELETE /admin/players/:id": operation(OTHERS, "forgetPlayer", "Forget a player", {
     description:
-      "Takes a player out of the events of all servers, for good: `Name:id` becomes `deleted:0`, an id 0 and a name `deleted`, also where they stand as a word in commands and descriptions. The events stay, and so do cursors; an entry that the game still shows is not recorded again. What was remembered for comparing is learned anew, and a `gap` with reason `archive` says so. Forgetting again answers the same. A ledger with millions of events may take longer than the answer; the rest is done in the background, also after a restart. After 503 it is not certain: ask again. The audit log does not name the player. Backups that were made before still have the player.",
+      "Takes a player out of the events of all servers, for good: `Name:id` becomes `deleted:0`, an id 0 and a name `deleted`, also where they stand as a word in commands and descriptions. The events stay, and so do cursors; an entry that the game still shows is not recorded again. No event and no gap comes of it. Finished commands are treated alike; one that still waits is sent as it was accepted, and treated afterwards. Forgetting again answers the same. A ledger with millions of events may take longer than the answer; the rest is done in the background, also after a restart. After 503 it is not certain: ask again. The audit log does not name the player. Backups that were made before still have the player, and so has a PostgreSQL until it vacuums.",
     answers: { 204: { description: "The player is forgotten.", headers: ["CacheControl"] } },
     errors: ["invalidRequest"],
   }),

@@ -13,6 +13,7 @@ import {
   SERVER_DELETED,
 } from "../../core/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
+import { type ForgottenPlayer, PlayerEraser } from "../../core/events/forget-player.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
   Acceptance,
@@ -36,6 +37,7 @@ import {
   parseCommand,
   parseList,
   parseNumber,
+  parsePart,
   parseQueueState,
   parseSent,
   parseText,
@@ -48,6 +50,7 @@ import {
   CLAIM,
   CONFIRM,
   DROP,
+  ERASE,
   EXPIRE,
   FAIL_WAITING,
   FIND,
@@ -283,6 +286,26 @@ export class RedisCommandQueue implements CommandQueue {
       oldestQueuedAt = Math.min(oldestQueuedAt ?? state.headQueuedAt, state.headQueuedAt);
     }
     return { waiting, oldestQueuedAt };
+  }
+
+  async forgetPlayer(player: ForgottenPlayer, now: number): Promise<boolean> {
+    const eraser = new PlayerEraser(player);
+    let hasOpen = false;
+    for (const serverId of this.#listServerIds()) {
+      for (let before: number | undefined = Number.MAX_SAFE_INTEGER; before !== undefined; ) {
+        const args: Args = [before, "", SCAN_MAX, SCAN_MAX, ""];
+        const part = parsePart(await this.#run(LIST, serverId, this.#times(now), args));
+        for (const { command } of part.found) {
+          const { commandId, text, upstreamMessage, finishedAt } = command;
+          const erased = [eraser.eraseCommand(text), eraser.eraseText(upstreamMessage ?? "")] as const;
+          if (erased[0] === text && erased[1] === (upstreamMessage ?? "")) continue;
+          if (finishedAt === null) hasOpen = true;
+          else await this.#run(ERASE, serverId, this.#times(now), [commandId, ...erased]);
+        }
+        before = part.before;
+      }
+    }
+    return !hasOpen;
   }
 
   async failWaiting(serverId: string, now: number, reason = SERVER_DELETED): Promise<number> {

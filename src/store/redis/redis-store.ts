@@ -114,7 +114,7 @@ export class RedisStore implements PortableStore {
     this.settings = new SettingsTable(link, directory);
     this.commands = commands;
     const makeToken = () => randomBase62(LEASE_TOKEN_LENGTH, randomBytes);
-    this.relayShare = new RedisRelayShare(link, times, makeToken);
+    this.relayShare = new RedisRelayShare({ link, times, makeToken, sealer, log });
     this.watchLease = new RedisInstanceLease(link, times, NAMES.watchLease, makeToken());
     this.deliveryLease = new RedisInstanceLease(link, times, NAMES.deliveryLease, makeToken());
     this.clock = clock.now;

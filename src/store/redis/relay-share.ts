@@ -1,16 +1,21 @@
 // What the relays of several instances share: the last reading of each server, the lease for the next call, the budget of
-// the game API, and refused global keys.
+// the game API, and refused global keys. All but the leases is signed: whoever can write to Redis must not be able to make
+// up readings, failures or calls. Signatures are checked when something is taken over, never for a cached read.
 import { type Budget, UNKNOWN_BUDGET } from "../../core/budget.ts";
 import { DAY_MS } from "../../core/durations.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
 import type {
   Consultation,
   RelayShare,
+  SharedNews,
   SharedReading,
   SharedStatus,
   ShareLease,
 } from "../../core/ports/relay-share.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
+import { createThrottle } from "../../core/throttle.ts";
+import type { Sealer } from "../sealer.ts";
 import { NAMES } from "./names.ts";
 import type { ScriptTimes } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
@@ -19,6 +24,7 @@ import consultText from "./scripts/consult.lua" with { type: "text" };
 import publishText from "./scripts/publish.lua" with { type: "text" };
 import renewText from "./scripts/renew.lua" with { type: "text" };
 import swapText from "./scripts/swap.lua" with { type: "text" };
+import { checkSignature, parseSigned, signRecord } from "./signed-record.ts";
 
 const CONSULT = createScript(consultText);
 const PUBLISH = createScript(publishText);
@@ -29,6 +35,12 @@ const LEASE_MS = 2_000;
 const RENEW_EVERY_MS = 500;
 const KEPT_MS = DAY_MS;
 const ATTEMPTS_MAX = 50;
+const FAULT_LOG_MS = 60_000;
+/** What a signature is for; the id of the server or of the global key follows, so that none counts for another. */
+const STATUS_OF = "shared-status ";
+const READING_OF = "shared-reading ";
+const BUDGET = "shared-budget";
+const GLOBAL_KEY_OF = "refused-global-key ";
 /** The name that the status has in Redis (see consult.lua). It stays, because instances of older versions read it too. */
 const STATUS_FIELD = "standing";
 
@@ -44,20 +56,33 @@ type BudgetChange = {
   readonly reject: (error: unknown) => void;
 };
 
+export type RedisRelayShareParts = {
+  readonly link: RedisLink;
+  readonly times: ScriptTimes;
+  readonly makeToken: () => string;
+  readonly sealer: Sealer;
+  readonly log: Pick<Log, "warn">;
+};
+
 export class RedisRelayShare implements RelayShare {
   readonly #link: RedisLink;
   readonly #times: ScriptTimes;
   readonly #makeToken: () => string;
+  readonly #sealer: Sealer;
+  readonly #log: Pick<Log, "warn">;
+  readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   readonly #renewals = new Map<string, ReturnType<typeof setInterval>>();
   /** The budget as it was last read: the first attempt of a change starts from it. */
   #budgetText = "";
   #changes: BudgetChange[] = [];
   #isChanging = false;
 
-  constructor(link: RedisLink, times: ScriptTimes, makeToken: () => string) {
+  constructor({ link, times, makeToken, sealer, log }: RedisRelayShareParts) {
     this.#link = link;
     this.#times = times;
     this.#makeToken = makeToken;
+    this.#sealer = sealer;
+    this.#log = log;
   }
 
   async consult(serverId: string, knownVersion: number): Promise<Consultation> {
@@ -65,7 +90,7 @@ export class RedisRelayShare implements RelayShare {
     const names = [NAMES.lease(serverId), NAMES.shared(serverId)];
     const reply = await this.#link.run(CONSULT, names, [...this.#times(), knownVersion, token, LEASE_MS]);
     const [version, status, reading] = reply as [number, string | null, string | null];
-    if (version > 0) return { lease: null, news: { version, ...parseNews(status, reading) } };
+    if (version > 0) return { lease: null, news: this.#parseNews(serverId, version, status, reading) };
     if (version < 0) return { lease: null, news: null };
     this.#renewals.set(
       token,
@@ -82,7 +107,7 @@ export class RedisRelayShare implements RelayShare {
     const reply = await this.#link.send(name, "HMGET", name, "version", STATUS_FIELD, "reading");
     const [version, status, reading] = reply as (string | null)[];
     if (!version) return null;
-    return { version: Number(version), ...parseNews(status ?? null, reading ?? null) };
+    return this.#parseNews(serverId, Number(version), status ?? null, reading ?? null);
   }
 
   async publish(
@@ -105,13 +130,16 @@ export class RedisRelayShare implements RelayShare {
     return promise;
   }
 
-  findGlobalKeyFailure(identity: string): Promise<UpstreamFailure | null> {
-    return findGlobalKeyFailure(this.#link, identity);
+  async findGlobalKeyFailure(identity: string): Promise<UpstreamFailure | null> {
+    const name = NAMES.refusedGlobalKeys;
+    const text = await this.#link.send(name, "HGET", name, identity);
+    return typeof text === "string" ? this.#parseSigned(GLOBAL_KEY_OF + identity, text) : null;
   }
 
   async saveGlobalKeyFailure(identity: string, failure: UpstreamFailure | null): Promise<void> {
     const name = NAMES.refusedGlobalKeys;
-    if (failure) await this.#link.send(name, "HSET", name, identity, JSON.stringify(failure));
+    const text = failure && signRecord(this.#sealer, GLOBAL_KEY_OF + identity, failure);
+    if (text) await this.#link.send(name, "HSET", name, identity, text);
     else await this.#link.send(name, "HDEL", name, identity);
   }
 
@@ -137,14 +165,14 @@ export class RedisRelayShare implements RelayShare {
   async #swapBudget(batch: readonly BudgetChange[]): Promise<Budget> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const before = this.#budgetText;
-      let budget = before === "" ? UNKNOWN_BUDGET : parseBudget(before);
+      let budget = this.#parseBudget(before);
       let isChanged = false;
       for (const { change } of batch) {
         const changed = change(budget);
         isChanged ||= changed !== undefined;
         budget = changed ?? budget;
       }
-      const after = isChanged ? writeBudget(budget) : before;
+      const after = isChanged ? signRecord(this.#sealer, BUDGET, toStoredBudget(budget)) : before;
       const found = await this.#link.run(SWAP, [NAMES.budget], [...this.#times(), before, after, KEPT_MS]);
       this.#budgetText = typeof found === "string" ? found : after;
       if (found === null) return budget;
@@ -159,9 +187,40 @@ export class RedisRelayShare implements RelayShare {
     reading: SharedReading | null,
   ): Promise<number> {
     const names = [NAMES.lease(serverId), NAMES.shared(serverId)];
-    const text = reading ? JSON.stringify(reading) : "";
-    const args = [token, JSON.stringify(status), text, KEPT_MS];
+    const statusText = signRecord(this.#sealer, STATUS_OF + serverId, status);
+    const readingText = reading ? signRecord(this.#sealer, READING_OF + serverId, reading) : "";
+    const args = [token, statusText, readingText, KEPT_MS];
     return (await this.#link.run(PUBLISH, names, [...this.#times(), ...args])) as number;
+  }
+
+  #parseNews(serverId: string, version: number, status: string | null, reading: string | null): SharedNews {
+    const news = {
+      version,
+      status: status === null ? null : this.#parseSigned<SharedStatus>(STATUS_OF + serverId, status),
+      reading: reading === null ? null : this.#parseSigned<SharedReading>(READING_OF + serverId, reading),
+    };
+    const isForged = (status !== null && !news.status) || (reading !== null && !news.reading);
+    const name = NAMES.shared(serverId);
+    // Otherwise a forged status of a newer key would keep every instance from publishing.
+    if (isForged) this.#link.send(name, "DEL", name).catch(() => {});
+    return news;
+  }
+
+  #parseBudget(text: string): Budget {
+    const isSigned = text !== "" && this.#parseSigned(BUDGET, text) !== null;
+    return isSigned ? parseBudget(text) : UNKNOWN_BUDGET;
+  }
+
+  /** Null for what no instance with our secret has written: it counts as absent. */
+  #parseSigned<T>(purpose: string, text: string): T | null {
+    if (checkSignature(this.#sealer, purpose, text) === "signed") return parseSigned<T>(text);
+    this.#throttleLog(performance.now(), (unlogged) => {
+      this.#log.warn(
+        { unlogged, ignored: purpose },
+        "Redis has something about the game API without a valid signature; it is ignored",
+      );
+    });
+    return null;
   }
 
   #renew(serverId: string, token: string): void {
@@ -176,29 +235,22 @@ export class RedisRelayShare implements RelayShare {
   }
 }
 
+/** For the doctor, which shows it and has no secret. */
 export async function findGlobalKeyFailure(
   link: RedisLink,
   identity: string,
 ): Promise<UpstreamFailure | null> {
   const name = NAMES.refusedGlobalKeys;
   const text = await link.send(name, "HGET", name, identity);
-  return typeof text === "string" ? (JSON.parse(text) as UpstreamFailure) : null;
+  return typeof text === "string" ? parseSigned<UpstreamFailure>(text) : null;
 }
 
 export function parseBudget(text: string): Budget {
-  const { isTold, ownPauseMs, ...rest } = JSON.parse(text) as StoredBudget;
+  const { isTold, ownPauseMs, ...rest } = parseSigned<StoredBudget>(text);
   // Older versions do not write every field.
   return { ...UNKNOWN_BUDGET, ...rest, hasAnswer: isTold, backoffMs: ownPauseMs };
 }
 
-function writeBudget({ hasAnswer, backoffMs, ...rest }: Budget): string {
-  const stored: StoredBudget = { ...rest, isTold: hasAnswer, ownPauseMs: backoffMs };
-  return JSON.stringify(stored);
-}
-
-function parseNews(status: string | null, reading: string | null) {
-  return {
-    status: status === null ? null : (JSON.parse(status) as SharedStatus),
-    reading: reading === null ? null : (JSON.parse(reading) as SharedReading),
-  };
+function toStoredBudget({ hasAnswer, backoffMs, ...rest }: Budget): StoredBudget {
+  return { ...rest, isTold: hasAnswer, ownPauseMs: backoffMs };
 }

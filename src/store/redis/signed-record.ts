@@ -1,5 +1,6 @@
-// Records in Redis are signed, so that whoever can write to Redis cannot make a key or widen one. The signature is the last
-// field of the JSON and covers the record and its id. A record is checked when it is loaded, never for a request.
+// Records in Redis are signed, so that whoever can write to Redis cannot make a key or widen one, or make up a reading. The
+// signature is the last field of the JSON and covers the record and its id. A record is checked when it is loaded, never for
+// a request.
 import type { Sealer } from "../sealer.ts";
 import type { KeyRecord } from "./records.ts";
 import type { RedisLink } from "./redis-link.ts";

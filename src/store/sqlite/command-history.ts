@@ -1,10 +1,17 @@
 // Keeps the history of commands within its limits: drops the oldest finished commands of a server, and keeps the receipts
-// of those whose idempotency keys are still remembered. Every method must run inside a transaction.
+// of those whose idempotency keys are still remembered. Takes forgotten players out of their texts. Every method must run
+// inside a transaction.
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
-import { type HistoryLimits, IDEMPOTENCY_KEPT_MS } from "../../core/command.ts";
+import {
+  type CommandStatus,
+  type HistoryLimits,
+  IDEMPOTENCY_KEPT_MS,
+  isSameCommand,
+} from "../../core/command.ts";
 import { HOUR_MS } from "../../core/durations.ts";
-import type { Acceptance, CommandDraft } from "../../core/ports/commands.ts";
+import type { PlayerEraser } from "../../core/events/forget-player.ts";
+import type { Acceptance, CommandDraft, Receipt } from "../../core/ports/commands.ts";
 
 type DroppedRow = {
   seq: number;
@@ -19,6 +26,18 @@ type DroppedRow = {
 type ReceiptRow = Pick<DroppedRow, "command_id" | "accepted_position" | "queued_at"> & {
   text_hash: Uint8Array;
 };
+
+type ErasableRow = DroppedRow & {
+  status: CommandStatus;
+  finished_at: number | null;
+  upstream_message: string | null;
+};
+
+/** `nextSeq`: where the next step begins; undefined after the last. `isOpen`: a command that is not finished names the player. */
+export type EraseStep = { readonly nextSeq: number | undefined; readonly isOpen: boolean };
+
+/** Begins the idempotency keys that we make ourselves. Those of callers have no blank. */
+const OWN_KEY = "same text ";
 
 export class CommandHistory {
   readonly #db: Database;
@@ -72,8 +91,7 @@ export class CommandHistory {
       .get(keyId, idempotencyKey);
     if (!row || !isRemembered(row, now)) return undefined;
     if (!hashOf(text).equals(row.text_hash)) return { declined: "mismatch" };
-    const { command_id, accepted_position, queued_at } = row;
-    return { receipt: { commandId: command_id, position: accepted_position, queuedAt: queued_at } };
+    return { receipt: toReceipt(row) };
   }
 
   hasRoomForReceipts(keyId: string, now: number): boolean {
@@ -97,8 +115,58 @@ export class CommandHistory {
       .run(time, max).changes;
   }
 
+  /**
+   * Takes a player out of the texts of at most `max` finished commands, from `seq` on. What a repeated request is compared with
+   * is kept as a receipt, which has only a hash of the text.
+   */
+  erase(eraser: PlayerEraser, seq: number, now: number, max: number): EraseStep {
+    const rows = this.#db
+      .query<ErasableRow, [number, number]>("SELECT * FROM commands WHERE seq >= ? ORDER BY seq LIMIT ?")
+      .all(seq, max);
+    let isOpen = false;
+    for (const row of rows) {
+      const command = eraser.eraseCommand(row.command);
+      const message = row.upstream_message === null ? null : eraser.eraseText(row.upstream_message);
+      if (command === row.command && message === row.upstream_message) continue;
+      if (row.finished_at === null) isOpen = true;
+      else this.#erase(row, command, message, now);
+    }
+    const last = rows.length < max ? undefined : rows.at(-1);
+    return { nextSeq: last && last.seq + 1, isOpen };
+  }
+
+  /** The receipt of a command with this text that isSameCommand is true for and whose text was erased. */
+  findErased({ serverId, keyId, text }: CommandDraft, now: number): Acceptance | undefined {
+    const row = this.#db
+      .query<
+        ReceiptRow & { status: CommandStatus; finished_at: number },
+        [string, string, Uint8Array, string]
+      >(
+        `SELECT r.*, status, finished_at FROM receipts r JOIN commands USING (command_id)
+         WHERE r.key_id = ?1 AND r.idempotency_key BETWEEN ?2 AND ?2 || '~' AND text_hash = ?3 AND server_id = ?4
+         ORDER BY r.queued_at DESC LIMIT 1`,
+      )
+      .get(keyId, OWN_KEY, hashOf(text), serverId);
+    if (!row || !isSameCommand({ status: row.status, finishedAt: row.finished_at }, now)) return undefined;
+    return { receipt: toReceipt(row) };
+  }
+
   deleteEmptyCounts(): void {
     this.#db.query("DELETE FROM command_counts WHERE finished = 0").run();
+  }
+
+  #erase(row: ErasableRow, command: string, message: string | null, now: number): void {
+    if (row.idempotency_key !== null && isRemembered(row, now)) this.#saveReceipt(row, row.idempotency_key);
+    const ownKey = OWN_KEY + row.command_id;
+    // The first receipt has the hash of the text as it was sent.
+    const isKept = this.#db
+      .query("SELECT 1 FROM receipts WHERE key_id = ? AND idempotency_key = ?")
+      .get(row.key_id, ownKey);
+    if (!isKept && isSameCommand({ status: row.status, finishedAt: row.finished_at }, now))
+      this.#saveReceipt(row, ownKey);
+    this.#db
+      .query("UPDATE commands SET command = ?, upstream_message = ?, idempotency_key = NULL WHERE seq = ?")
+      .run(command, message, row.seq);
   }
 
   #dropOldest(serverId: string, condition: string, now: number, count: number): number {
@@ -125,6 +193,10 @@ export class CommandHistory {
       .query("INSERT INTO receipt_counts VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET receipts = receipts + 1")
       .run(key_id, hourOf(queued_at));
   }
+}
+
+function toReceipt({ command_id, accepted_position, queued_at }: Omit<ReceiptRow, "text_hash">): Receipt {
+  return { commandId: command_id, position: accepted_position, queuedAt: queued_at };
 }
 
 function isRemembered(row: { queued_at: number }, now: number): boolean {

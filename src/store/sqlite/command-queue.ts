@@ -9,6 +9,7 @@ import {
   QUEUE_MAX,
   SERVER_DELETED,
 } from "../../core/command.ts";
+import { type ForgottenPlayer, PlayerEraser } from "../../core/events/forget-player.ts";
 import type { AuditNote } from "../../core/ports/audit.ts";
 import type {
   Acceptance,
@@ -22,6 +23,7 @@ import type {
   SentCommand,
 } from "../../core/ports/commands.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
+import { truncateLog } from "../../sqlite/database-file.ts";
 import { findServerOf, newCommandId } from "../command-id.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { CommandHistory } from "./command-history.ts";
@@ -31,6 +33,8 @@ import { translateSqliteErrors } from "./sqlite-errors.ts";
 
 /** A hold that ends further ahead than its length began before the clock was set back; this is the tolerance. */
 const CLOCK_TOLERANCE_MS = 1_000;
+/** How many commands are looked through in one transaction for a player to forget. */
+const ERASE_STEP = 500;
 const WAS_BEING_SENT = "Gatehouse stopped while this was being sent; whether the game ran it is not known.";
 const WAS_RESTORED = "This waited when the backup was made; whether it was sent since is not known.";
 
@@ -255,6 +259,20 @@ export class SqliteCommandQueue implements CommandQueue {
     return row ?? { waiting: 0, oldestQueuedAt: null };
   }
 
+  async forgetPlayer(player: ForgottenPlayer, now: number): Promise<boolean> {
+    const eraser = new PlayerEraser(player);
+    let hasOpen = false;
+    for (let seq: number | undefined = 0; seq !== undefined; ) {
+      const from: number = seq;
+      const { nextSeq, isOpen } = await this.#groupCommit.run(() =>
+        this.#history.erase(eraser, from, now, ERASE_STEP),
+      );
+      hasOpen ||= isOpen;
+      seq = nextSeq;
+    }
+    return translateSqliteErrors(() => truncateLog(this.#db)) && !hasOpen;
+  }
+
   failWaiting(serverId: string, now: number, reason = SERVER_DELETED): Promise<number> {
     return this.#groupCommit.run(() => this.failWaitingNow(serverId, now, reason));
   }
@@ -312,7 +330,7 @@ export class SqliteCommandQueue implements CommandQueue {
         if (row.key_id === keyId && row.command === text) return { receipt: toReceipt(row) };
       }
     }
-    return undefined;
+    return this.#history.findErased({ serverId, keyId, text, idempotencyKey: undefined }, now);
   }
 
   #insert(

@@ -24,6 +24,8 @@ export function openDatabase(path: string): Database {
   try {
     db.exec("PRAGMA busy_timeout = 2000");
     db.exec("PRAGMA synchronous = FULL");
+    // Overwrites what is deleted, so that a forgotten player is not left in unused parts of the file.
+    db.exec("PRAGMA secure_delete = ON");
     // Before the switch to WAL, so that the id is in the file itself, where the next start reads it.
     if (isEmptyDatabase(db)) db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.exec("PRAGMA journal_mode = WAL");

@@ -27,9 +27,9 @@ if receipt_id and now - tonumber(receipt_time) < tonumber(ARGV[8]) then
   return { 'accepted', receipt_id, tonumber(receipt_position), tonumber(receipt_time) }
 end
 if earlier and not receipt_id then
-  local fields = redis.call('HMGET', name_of(earlier), 'text', 'queued_at')
-  if fields[1] and now - tonumber(fields[2]) < tonumber(ARGV[8]) then
-    if fields[1] ~= text then return { 'mismatch' } end
+  local queued_at = redis.call('HGET', name_of(earlier), 'queued_at')
+  if queued_at and now - tonumber(queued_at) < tonumber(ARGV[8]) then
+    if not has_text(earlier, text) then return { 'mismatch' } end
     -- Its caller has a receipt now, so the command must not be withdrawn any more.
     redis.call('HDEL', name_of(earlier), 'is_untold')
     return receipt_of(earlier)
@@ -38,8 +38,7 @@ end
 
 -- The translation of isSameCommand in core/command.ts.
 local function is_text_of_key(accepted)
-  local fields = redis.call('HMGET', name_of(accepted), 'key_id', 'text')
-  return fields[1] == ARGV[5] and fields[2] == text
+  return redis.call('HGET', name_of(accepted), 'key_id') == ARGV[5] and has_text(accepted, text)
 end
 
 -- They end in the order of their queue, so that all after one that ended too long ago did so too.

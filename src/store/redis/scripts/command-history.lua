@@ -5,9 +5,10 @@ local HOUR_MS = 3600000
 -- The answer for the idempotency key of a command that is dropped: 'receipt', id, position, queued_at, SHA-1 of the text.
 local function keep_receipt(id, fields)
   local key_id, idempotency_key, text, position, queued_at = unpack(fields)
+  local hash = fields[7] or redis.sha1hex(text)
   local left_ms = queued_at + IDEMPOTENCY_KEPT_MS - now
   if not idempotency_key or left_ms <= 0 then return end
-  local receipt = table.concat({ 'receipt', id, position, queued_at, redis.sha1hex(text) }, ' ')
+  local receipt = table.concat({ 'receipt', id, position, queued_at, hash }, ' ')
   redis.call('SET', name_of_other('idempotency:' .. key_id .. ':' .. idempotency_key), receipt, 'PX', left_ms)
   local counts = name_of_other('receipts:' .. key_id)
   redis.call('HINCRBY', counts, math.floor(queued_at / HOUR_MS), 1)
@@ -21,7 +22,7 @@ end
 -- Returns 0 for a command that is not finished, or else 1.
 local function drop(id, name)
   local fields = redis.call('HMGET', name_of(id), 'key_id', 'idempotency_key', 'text', 'accepted_position',
-    'queued_at', 'finished_at')
+    'queued_at', 'finished_at', 'text_hash')
   if fields[1] and not fields[6] then return 0 end
   delete(id)
   -- An older version may have deleted the command without this.

@@ -14,7 +14,8 @@
 --          names are not in KEYS; they have the same hash tag, so that a cluster keeps them on the same node.
 -- A command's hash has key_id, text, status, seq, accepted_position, queued_at; when known sent_at, finished_at,
 -- confirmed_at, logged_at, upstream_code, upstream_message; idempotency_key if the caller sent one; is_untold until the
--- receipt was given a second time: such a command may be withdrawn.
+-- receipt was given a second time: such a command may be withdrawn; text_hash, the SHA-1 of the first text, when a player was
+-- taken out of the text.
 local queue, sending, history, sent, pace = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 -- A time further ahead than its span was written before the clock was set back.
 local CLOCK_SLACK_MS = 1000
@@ -35,6 +36,13 @@ local indexed = history .. ':indexed'
 local function is_ahead(time, span_ms)
   time = tonumber(time)
   return time > now and time - now <= tonumber(span_ms) + CLOCK_SLACK_MS
+end
+
+-- Whether the command was accepted with this text.
+local function has_text(id, text)
+  local fields = redis.call('HMGET', name_of(id), 'text', 'text_hash')
+  if fields[2] then return fields[2] == redis.sha1hex(text) end
+  return fields[1] == text
 end
 
 -- Returns {id, position or '', field, value, ...}; false when there is no such command.
