@@ -4,7 +4,9 @@ import "./page.css";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { startTranslation } from "./i18n.ts";
+import { ignoreStrayClicks } from "./parts/stray-clicks.ts";
 
+ignoreStrayClicks();
 await startTranslation();
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no element #root");

@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { MINUTE_MS } from "../../src/core/durations.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
+import { EVENTS_MAX } from "../../src/dashboard/state/event-pages.ts";
 import {
   browserTest,
   expectAccessible,
@@ -23,6 +24,7 @@ import {
   makeJoins,
   NO_ARCHIVE,
   NO_STREAM,
+  PLAYED_STREAM,
   PlayedLedger,
   START,
 } from "./played-ledger.ts";
@@ -71,8 +73,8 @@ async function openActivity(
 ): Promise<Page> {
   const site = await getSite();
   const page = await openPage({
-    ...options,
     prelude: NO_STREAM,
+    ...options,
     view: "staff",
     key: options.key ?? (await site.mintKey("small")),
   });
@@ -104,6 +106,85 @@ browserTest("the activity goes back page by page to the first event, none of the
   expect(await linesOf(page).last().innerText()).toContain("Player0");
   await page.getByText("This is as far back as Gatehouse remembers.").waitFor();
   expect(await page.getByRole("button", { name: "Load older events" }).count()).toBe(0);
+});
+
+/** Runs in the page: counts the formats that are made, and the names that are written. */
+const COUNT_WORK = `window.formats = 0;
+for (const name of ["DateTimeFormat", "NumberFormat", "RelativeTimeFormat"])
+  Intl[name] = new Proxy(Intl[name], { construct: (made, args) => (window.formats++, new made(...args)) });
+window.names = 0;
+const from = Array.from;
+Array.from = (source, ...more) => {
+  if (typeof source === "string") window.names++;
+  return from.call(Array, source, ...more);
+};`;
+
+browserTest(
+  "thousands of new events keep the page small, and each costs no more than its own row",
+  async () => {
+    const ledger = new PlayedLedger();
+    ledger.record(...makeJoins(100));
+    const page = await openActivity(ledger, { prelude: `${PLAYED_STREAM}${COUNT_WORK}` });
+    await expectCount(linesOf(page), 100);
+    const formats = await page.evaluate<number>("window.formats");
+    await ledger.play(page, ...makeJoins(2_100));
+    await expectCount(linesOf(page), EVENTS_MAX);
+    expect(await page.locator("#content *").count()).toBeLessThan(40 * EVENTS_MAX);
+    expect(await page.evaluate<number>("window.formats")).toBeLessThan(formats + 20);
+
+    const names = await page.evaluate<number>("window.names");
+    const ONE_BY_ONE = 10;
+    for (let index = 0; index < ONE_BY_ONE; index++) {
+      await ledger.play(page, { type: "player.left", data: { Player: `Leaver${index}:1` } });
+      await linesOf(page)
+        .filter({ hasText: `Leaver${index}` })
+        .waitFor();
+    }
+    expect(await linesOf(page).count()).toBe(EVENTS_MAX);
+    // Fewer than one for each row that was there.
+    expect(await page.evaluate<number>("window.names")).toBeLessThan(names + EVENTS_MAX);
+  },
+);
+
+browserTest("what is new does not move a list that is read further down, and is one click away", async () => {
+  const ledger = new PlayedLedger();
+  ledger.record(...makeJoins(700));
+  const page = await openActivity(ledger, { prelude: PLAYED_STREAM });
+  await expectCount(linesOf(page), 100);
+  const row = linesOf(page).nth(60);
+  await row.evaluate((line) => line.scrollIntoView({ block: "center" }));
+  // The page learns of it with the next frame.
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  const name = await row.innerText();
+  const topOf = () =>
+    page.getByText("Player639", { exact: true }).evaluate((line) => line.getBoundingClientRect().top);
+  const top = await topOf();
+  expect(name).toContain("Player639");
+  await ledger.play(page, ...makeJoins(5), { type: "player.left", data: { Player: "Last:1" } });
+  const newer = page.getByRole("button", { name: "6 newer events" });
+  await newer.waitFor();
+  expect(await topOf()).toBe(top);
+  expect(await linesOf(page).count()).toBe(100);
+  await expectAccessible(page);
+  await newer.click();
+  await expectCount(linesOf(page), 106);
+  expect(await linesOf(page).first().innerText()).toContain("Left");
+  await expectCount(newer, 0);
+  // At the top again, new events are shown at once.
+  await ledger.play(page, { type: "player.left", data: { Player: "Later:2" } });
+  await expectCount(linesOf(page).filter({ hasText: "Later" }), 1);
+
+  // Older pages push out the newest events, which come back.
+  const older = page.getByRole("button", { name: "Load older events" });
+  for (let rows = 207; rows < EVENTS_MAX; rows += 100) {
+    await older.click();
+    await expectCount(linesOf(page), rows);
+  }
+  await older.click();
+  await expectCount(linesOf(page), EVENTS_MAX);
+  await page.getByRole("button", { name: "7 newer events" }).click();
+  await expectCount(linesOf(page).filter({ hasText: "Later" }), 1);
+  expect(await linesOf(page).count()).toBe(EVENTS_MAX);
 });
 
 browserTest("new events appear on top without a reload", async () => {

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { browserTest, expectAccessible, expectTitle, getSite, openPage, openView } from "./browser.ts";
-import { BUSY_SERVER, idOf, nameOf, START_SECONDS } from "./game-server-fixture.ts";
+import { BUSY_SERVER, idOf, nameOf, START_SECONDS, writeGameJson } from "./game-server-fixture.ts";
 import { PlayedLedger } from "./played-ledger.ts";
 
 /** A time as the page shows it in New York, the time zone of the browser. */
@@ -71,7 +71,7 @@ browserTest(
     expect(await page.locator("#content h2").first().innerText()).toBe("Calls for a moderator");
     expect(await listCallers(page)).toEqual(WAITING.map(nameOf));
     const longest = itemsOf(page).first();
-    expect(await longest.innerText()).toMatch(/Waiting 4 h \d+ min/);
+    expect(await longest.innerText()).toMatch(/Waiting (4\d|5\d) min/);
     expect(await longest.innerText()).toContain("212 · 2012 Liberty Way");
     const open = longest.getByRole("link", { name: `Open ${nameOf(12)}`, exact: true });
     expect(await open.getAttribute("href")).toContain(idOf(12));
@@ -100,6 +100,36 @@ browserTest(
     await expectWaiting(page, 0);
   },
 );
+
+browserTest(
+  "a double click marks the one call that it hits, and nothing that moves under the pointer",
+  async () => {
+    const page = await openView("calls");
+    await seenButton(page, 12).dblclick();
+    await expectWaiting(page, 3);
+    expect(await listCallers(page)).toEqual([10, 8, 6, 12].map(nameOf));
+    // The last call stays where it is.
+    for (const index of [10, 8, 6]) await seenButton(page, index).dblclick();
+    await expectWaiting(page, 0);
+    expect(await callsOf(page).locator("button[aria-pressed=true]").count()).toBe(4);
+  },
+);
+
+browserTest("the number of calls is steady while the game shortens its list", async () => {
+  const site = await getSite();
+  let state = BUSY_SERVER;
+  await site.addServer(
+    "shortened",
+    () => new Response(writeGameJson(state), { headers: { "Content-Type": "application/json" } }),
+  );
+  const page = await openView("calls", { server: "shortened" });
+  await expectWaiting(page, 4);
+  state = { ...BUSY_SERVER, Name: "Shortened", ModCalls: BUSY_SERVER.ModCalls.slice(0, 1) };
+  await expectTitle(page, "(4) Calls · Shortened");
+  await page.getByRole("link", { name: "Calls 4 waiting", exact: true }).waitFor();
+  await callsOf(page).getByText("4 waiting", { exact: true }).waitFor();
+  expect(await itemsOf(page).count()).toBe(4);
+});
 
 browserTest("answered calls show who answered, and after how long as far as the ledger knows", async () => {
   const site = await getSite();

@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { MINUTE_MS } from "../../src/core/durations.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
+import { until } from "../process/run-gatehouse.ts";
 import {
   browserTest,
   expectAccessible,
@@ -15,6 +16,7 @@ import {
 } from "./browser.ts";
 import { BUSY_SERVER, idOf, nameOf, SMALL_SERVER, writeGameJson } from "./game-server-fixture.ts";
 import { makeHostileServer } from "./hostile-names.ts";
+import { PlayedHistory } from "./played-history.ts";
 import { PlayedLedger, START } from "./played-ledger.ts";
 
 /** Counts what the user clicks. Enter on a link, a button or a field is a click too. */
@@ -162,6 +164,35 @@ browserTest("the drawer tells who, where and since when, and follows the player 
   expect(await readHash(page)).toBe("#/map");
   expect(await drawer.count()).toBe(0);
 });
+
+browserTest(
+  "a player who is kicked is gone everywhere in the drawer, also while the archive does not know it",
+  async () => {
+    const site = await getSite();
+    let state: object = SMALL_SERVER;
+    await site.addServer(
+      "drawer kicked",
+      () => new Response(writeGameJson(state), { headers: { "Content-Type": "application/json" } }),
+    );
+    const history = new PlayedHistory();
+    const joined_at = START - 42 * MINUTE_MS;
+    const player = `${nameOf(2)}:${idOf(2)}`;
+    const open = { joined_at, left_at: null, seconds: 2_520, ended: null, teams: {} };
+    history.sessions = [{ player, id: idOf(2), ...open }];
+    const page = await openPage({ view: "staff", key: await site.mintKey("drawer kicked") });
+    await history.answerTo(page);
+    await page.evaluate(`location.hash = "#/staff?player=${idOf(2)}"`);
+    const drawer = drawerOf(page);
+    await drawer.getByText("is there now").waitFor();
+    const asked = history.queries.length;
+    state = { ...SMALL_SERVER, Players: SMALL_SERVER.Players.filter(({ Player }) => Player !== player) };
+    await drawer.getByText("Not on the server now").waitFor();
+    await drawer.getByText("left just now").waitFor();
+    expect(await drawer.getByText("is there now").count()).toBe(0);
+    await until("the sessions are not read again", () => history.queries.length > asked);
+    expect(history.queries).toHaveLength(asked + 1);
+  },
+);
 
 browserTest("a command never has a name that another player's name begins with", async () => {
   const site = await getSite();

@@ -121,7 +121,8 @@ export const BUSY_SERVER = {
   ModCalls: Array.from({ length: 8 }, (_, index) => ({
     Caller: refOf(index + 6),
     Moderator: index % 2 === 0 ? null : refOf(3),
-    Timestamp: ago(index * 40 + 5),
+    // A call waits for an hour at most.
+    Timestamp: ago(index * 7 + 5),
   })),
   EmergencyCalls: Array.from({ length: 6 }, (_, index) => ({
     Team: ["Police", "Fire", "Sheriff", "DOT"][index % 4],

@@ -148,7 +148,7 @@ browserTest("with a ledger the logs go back to its first entry, and gaps are whe
 });
 
 browserTest(
-  "older entries of the ledger are loaded on request, and new ones come by themselves",
+  "older entries of the ledger are loaded on request, and new ones do not move what is read",
   async () => {
     const ledger = new PlayedLedger();
     ledger.record(...makeJoins(150));
@@ -158,8 +158,11 @@ browserTest(
     await page.getByRole("button", { name: "Load older events" }).click();
     await expectEntries(page, 150);
     ledger.record({ type: "player.left", data: { Player: "Player1:1001" } });
+    await page.getByRole("button", { name: "1 newer event" }).click();
     await expectEntries(page, 151);
     expect(await page.locator("[data-entry]").first().innerText()).toContain("Left");
+    ledger.record({ type: "player.left", data: { Player: "Player2:1002" } });
+    await expectEntries(page, 152);
   },
 );
 

@@ -24,6 +24,22 @@ export const NO_STREAM = `{
     String(url).endsWith("/events/stream") ? new Promise(() => {}) : send(url, options);
 }`;
 
+/** Runs in the page: `play(events)` sends events by the page's stream, which says nothing else. */
+export const PLAYED_STREAM = `{
+  const send = window.fetch.bind(window);
+  const encoder = new TextEncoder();
+  let controller;
+  const write = (id, event, data) =>
+    controller.enqueue(encoder.encode("id: " + id + "\\nevent: " + event + "\\ndata: " + JSON.stringify(data) + "\\n\\n"));
+  window.fetch = (url, options) => {
+    if (!String(url).endsWith("/events/stream")) return send(url, options);
+    const body = new ReadableStream({ start: (made) => void (controller = made) });
+    write("c0", "hello", { cursor: "c0", server_time: Date.now() });
+    return Promise.resolve(new Response(body, { headers: { "Content-Type": "text/event-stream" } }));
+  };
+  window.play = (events) => { for (const event of events) write(event.id, event.type, event); };
+}`;
+
 /** Its cursors are `c<number>`; the number is that of the last event before the place. */
 export class PlayedLedger {
   readonly events: Draft[] = [];
@@ -34,6 +50,14 @@ export class PlayedLedger {
 
   record(...drafts: Draft[]): void {
     this.events.push(...drafts);
+  }
+
+  /** Records events, and sends them by the stream of a page that was opened with `PLAYED_STREAM`. */
+  async play(page: Page, ...drafts: Draft[]): Promise<void> {
+    const from = this.events.length + 1;
+    this.record(...drafts);
+    const events = drafts.map((_, index) => this.#write(from + index));
+    await page.evaluate(`play(${JSON.stringify(events)})`);
   }
 
   /** Answers the requests of a page for events. */

@@ -1,7 +1,7 @@
 // The heading of a day in a time line: "Today", "Yesterday" or the date.
 import { Title } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import { findRegion } from "../state/region.ts";
+import { getFormats } from "../state/use-format.ts";
 import { useSharedNow } from "./moment.tsx";
 
 /** `at` is any time of the day in epoch milliseconds. */
@@ -18,7 +18,7 @@ function useDayName(at: number | undefined): string {
   const now = useSharedNow();
   const { t, i18n } = useTranslation("logs");
   if (at === undefined) return t("unknownDay");
-  const name = new Intl.DateTimeFormat(findRegion(i18n.language), { dateStyle: "full" }).format(at);
+  const name = getFormats(i18n.language).day.format(at);
   const dayOf = (ms: number) => new Date(ms).toDateString();
   if (dayOf(at) === dayOf(now)) return t("today", { day: name });
   const yesterday = new Date(now);

@@ -2,8 +2,7 @@
 import { Text } from "@mantine/core";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { findRegion } from "../state/region.ts";
-import { useFormat } from "../state/use-format.ts";
+import { getFormats, useFormat } from "../state/use-format.ts";
 import { useNow } from "../state/use-now.ts";
 
 /** The largest time that a Date can hold. */
@@ -36,7 +35,7 @@ export function toMs(seconds: unknown): number | undefined {
 export function useRelativeTime(): (ms: number, now: number) => string {
   const { language } = useTranslation().i18n;
   return useMemo(() => {
-    const format = new Intl.RelativeTimeFormat(findRegion(language), { numeric: "auto", style: "short" });
+    const format = getFormats(language).relative;
     return (ms, now) => {
       // The game's clock may be a few seconds ahead: a time in the future is shown as now.
       const seconds = Math.min(0, Math.round((ms - now) / 1000));
@@ -63,12 +62,9 @@ export function Moment(props: {
   const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
   return (
     <time dateTime={new Date(ms).toISOString()} title={format.dateTime(ms)} className="moment numbers">
-      <Text component="span" size="sm">
-        {isTimeOnly || isToday ? format.time(ms) : format.dateTime(ms)}
-      </Text>{" "}
-      <Text component="span" size="xs" c="dimmed">
-        {relative(ms, now)}
-      </Text>
+      {/* Plain elements: lists have hundreds of these, which are all rendered again as time goes by. */}
+      <span className="moment-time">{isTimeOnly || isToday ? format.time(ms) : format.dateTime(ms)}</span>{" "}
+      <span className="moment-ago">{relative(ms, now)}</span>
     </time>
   );
 }

@@ -217,6 +217,23 @@ describe("the feed of a ledger with a stream", () => {
     expect(idsOf(feed)).toEqual(["c9", "c8", "c7", "c6", "c5", "c4", "c3", "c2"]);
   });
 
+  test("that is held takes what is streamed and polled without moving its list, and shows it when released", async () => {
+    const { ledger, stream, feed } = await startFollowing();
+    const before = idsOf(feed);
+    feed.setHeld(true);
+    ledger.record(2);
+    await stream.deliver(ledger, 5, feed);
+    ledger.record(2);
+    await feed.poll();
+    expect(idsOf(feed)).toEqual(before);
+    expect(feed.list?.waiting.map(({ id }) => id)).toEqual(["c7", "c6", "c5", "c4"]);
+    expect(feed.setHeld(false)).toBe(true);
+    expect(idsOf(feed)).toEqual(["c7", "c6", "c5", "c4", "c3", "c2"]);
+    ledger.record(1);
+    await stream.deliver(ledger, 8, feed);
+    expect(idsOf(feed)?.[0]).toBe("c8");
+  });
+
   test("needs a poll when the stream has begun anew", async () => {
     const { ledger, stream, feed } = await startFollowing();
     ledger.record(4);

@@ -14,7 +14,7 @@ import type { LedgerReader } from "../api/caller.ts";
 import type { EventQuery } from "../api/ledger.ts";
 import type { Pace } from "../api/pace.ts";
 import type { ApiError, Outcome } from "../api/request.ts";
-import { addNewer, addOlder, type EventList, startList } from "./event-pages.ts";
+import { addNewer, addOlder, EVENTS_MAX, type EventList, showWaiting, startList } from "./event-pages.ts";
 import type { LiveStream } from "./live-stream.ts";
 import { POLL_INTERVAL_MS } from "./server-poll.ts";
 
@@ -24,6 +24,8 @@ const LARGE_PAGE_SIZE = 500;
 const PAGES_AT_ONCE_MAX = 10;
 /** How many pages are read to find the first event of a player. */
 const FIRST_PAGES_MAX = 5;
+/** The ids of dropped events are forgotten when there are so many times more ids than events. */
+const STALE_IDS = 2;
 /** The longest wait between two polls of an archive that cannot be reached. */
 const BACKOFF_MAX_MS = 60_000;
 
@@ -46,23 +48,28 @@ export class LedgerFeed {
   readonly #filter: LedgerFilter;
   readonly #kinds: EventFilter | undefined;
   readonly #stream: Pick<LiveStream, "recent" | "cursor"> | undefined;
+  readonly #max: number;
   #list: EventList | undefined;
   #failures = 0;
   #ids = new Set<string>();
   #isJoined = false;
   #isBehind = true;
+  #isHeld = false;
 
+  /** `max` is how many events the list shows. */
   constructor(
     api: LedgerReader,
     pace: Pace,
     filter: LedgerFilter,
     stream?: Pick<LiveStream, "recent" | "cursor">,
+    max = EVENTS_MAX,
   ) {
     this.#api = api;
     this.#pace = pace;
     this.#filter = filter;
     this.#kinds = findKinds(filter.types);
     this.#stream = stream;
+    this.#max = max;
   }
 
   /** Whether there may be new events that only a poll gets. */
@@ -72,6 +79,16 @@ export class LedgerFeed {
 
   get list(): EventList | undefined {
     return this.#list;
+  }
+
+  /**
+   * While the list is held, new events wait, so that it does not move under the user. Returns whether the list has changed.
+   */
+  setHeld(isHeld: boolean): boolean {
+    this.#isHeld = isHeld;
+    const before = this.#list;
+    if (!isHeld && before) this.#list = showWaiting(before);
+    return this.#list !== before;
   }
 
   /** Reads the newest events, or those that are new since. Throws only when the signal aborts. */
@@ -113,7 +130,7 @@ export class LedgerFeed {
       this.#isBehind = true;
       return false;
     }
-    this.#setList(addNewer(this.#list, { items: [event], next: event.id }));
+    this.#addNewer(this.#list, { items: [event], next: event.id });
     return true;
   }
 
@@ -145,9 +162,17 @@ export class LedgerFeed {
     return this.#kinds.has(toEventKind(event.type, section));
   }
 
+  #addNewer(list: EventList, page: Pick<EventPage, "items" | "next">): void {
+    this.#list = addNewer(list, page, this.#isHeld);
+    for (const { id } of page.items) this.#ids.add(id);
+    // Not for each event, which would take as long as the list is.
+    const { events, waiting } = this.#list;
+    if (this.#ids.size > STALE_IDS * (events.length + waiting.length) + PAGE_SIZE) this.#setList(this.#list);
+  }
+
   #setList(list: EventList): void {
     this.#list = list;
-    this.#ids = new Set(list.events.map(({ id }) => id));
+    this.#ids = new Set([...list.waiting, ...list.events].map(({ id }) => id));
   }
 
   /**
@@ -160,7 +185,7 @@ export class LedgerFeed {
       if (pages === PAGES_AT_ONCE_MAX || (pages > 0 && !this.#pace.mayPoll(Date.now()))) {
         return this.#noteHowFar();
       }
-      const { oldest, loaded } = this.#list;
+      const { oldest, events } = this.#list;
       const outcome = await this.#read({ ...(oldest !== undefined && { before: oldest }), limit });
       if (!outcome.ok) {
         // The older events were deleted meanwhile, so the list ends here.
@@ -171,7 +196,9 @@ export class LedgerFeed {
       // The list was started over during the request, so the page does not fit to it.
       if (this.#list.oldest !== oldest) return undefined;
       this.#setList(addOlder(this.#list, outcome.value));
-      const isFound = fits ? outcome.value.items.some(fits) : this.#list.loaded > loaded;
+      const isFound = fits
+        ? outcome.value.items.some(fits)
+        : this.#list.events.at(-1)?.id !== events.at(-1)?.id;
       if (isFound) return undefined;
     }
     return undefined;
@@ -189,7 +216,7 @@ export class LedgerFeed {
   async #start(signal?: AbortSignal): Promise<Outcome<EventPage>> {
     const outcome = await this.#read({ before: "now", limit: PAGE_SIZE }, signal);
     if (!outcome.ok) return outcome;
-    this.#setList(startList(outcome.value));
+    this.#setList(startList(outcome.value, this.#max));
     if (this.#list?.events.length === 0) await this.loadOlder();
     return outcome;
   }
@@ -199,7 +226,7 @@ export class LedgerFeed {
       const after = this.#list?.newest ?? "now";
       const outcome = await this.#read({ after, limit: LARGE_PAGE_SIZE }, signal);
       if (!outcome.ok) return outcome;
-      if (this.#list?.newest === after) this.#setList(addNewer(this.#list, outcome.value));
+      if (this.#list?.newest === after) this.#addNewer(this.#list, outcome.value);
       const mayGoOn = pages < PAGES_AT_ONCE_MAX && this.#pace.mayPoll(outcome.receivedAt);
       if (!outcome.value.has_more || !mayGoOn) return outcome;
     }

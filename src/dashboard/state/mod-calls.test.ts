@@ -2,17 +2,26 @@ import { describe, expect, test } from "bun:test";
 import type { EventResource } from "../../core/wire/event.ts";
 import type { ModCall } from "../../core/wire/server-info.ts";
 import {
-  addCallEvents,
+  CALL_AGE_MAX_MS,
+  CALLS_MAX,
   findCallTime,
-  groupCalls,
+  groupCalls as groupRemembered,
   isCallEvent,
   keyOfCall,
   keyOfCallEvent,
   listAnswerBounds,
+  type RememberedCalls,
+  rememberCalls,
+  toCall,
 } from "./mod-calls.ts";
 
 const T0 = 1_800_000_000;
+const NOW = T0 * 1000 + 60_000;
 const NONE = new Map<string, number>();
+const NO_CALLS: RememberedCalls = new Map();
+
+const groupCalls = (calls: readonly ModCall[], seen: ReadonlyMap<string, unknown>) =>
+  groupRemembered(rememberCalls(NO_CALLS, calls, NOW), seen, NOW);
 
 function call(caller: string, secondsLater: number, moderator: string | null = null): ModCall {
   return { Caller: caller, Moderator: moderator, Timestamp: T0 + secondsLater };
@@ -75,30 +84,61 @@ describe("the key of a call", () => {
   });
 });
 
-describe("what the stream tells between two polls", () => {
-  const listed = [call("Ann:1", 0)];
+describe("what is remembered of calls", () => {
+  const many = Array.from({ length: 14 }, (_, index) => call(`Player${index}:${index + 1}`, index));
+  const waitingOf = (calls: RememberedCalls, now = NOW) => groupRemembered(calls, NONE, now).waiting;
 
-  test("a new call is added once, an answer ends the wait", () => {
+  test("a list that the game has shortened changes nothing, so the number of calls is steady", () => {
+    let calls = rememberCalls(NO_CALLS, many, NOW);
+    for (const listed of [many.slice(8), [], many.slice(3, 9), many]) {
+      calls = rememberCalls(calls, listed, NOW);
+      expect(waitingOf(calls)).toEqual(many);
+    }
+  });
+
+  test("a new call is added once, an answer ends the wait, told by the game's list or by an event", () => {
     const opened = event("modcall.opened", { ...call("Bob:2", 5) });
     const answered = event("modcall.answered", { ...call("Ann:1", 0, "Mia:9") });
-    const { waiting, answered: done } = groupCalls(addCallEvents(listed, [opened, opened, answered]), NONE);
-    expect(namesOf(waiting)).toEqual(["Bob:2"]);
-    expect(done).toEqual([call("Ann:1", 0, "Mia:9")]);
+    let calls = rememberCalls(NO_CALLS, [call("Ann:1", 0)], NOW);
+    for (const { data } of [opened, opened, answered]) calls = rememberCalls(calls, [toCall(data)], NOW);
+    const groups = groupRemembered(calls, NONE, NOW);
+    expect(namesOf(groups.waiting)).toEqual(["Bob:2"]);
+    expect(groups.answered).toEqual([call("Ann:1", 0, "Mia:9")]);
+    calls = rememberCalls(calls, [call("Bob:2", 5, "Mia:9")], NOW);
+    expect(waitingOf(calls)).toEqual([]);
   });
 
-  test("nothing new leaves the list itself, and a late event of a call does not open it again", () => {
-    expect(addCallEvents(listed, [])).toBe(listed);
-    expect(addCallEvents(listed, [event("modcall.opened", { ...call("Ann:1", 0) })])).toBe(listed);
-    const done = [call("Ann:1", 0, "Mia:9")];
-    expect(addCallEvents(done, [event("modcall.opened", { ...call("Ann:1", 0) })])).toBe(done);
-    expect(addCallEvents(done, [event("modcall.answered", { ...call("Ann:1", 0, "Zoe:8") })])).toBe(done);
+  test("nothing new leaves the calls themselves, and what was read before an answer does not undo it", () => {
+    const open = rememberCalls(NO_CALLS, [call("Ann:1", 0)], NOW);
+    expect(rememberCalls(open, [], NOW)).toBe(open);
+    expect(rememberCalls(open, [call("Ann:1", 0)], NOW)).toBe(open);
+    const done = rememberCalls(open, [call("Ann:1", 0, "Mia:9")], NOW);
+    expect(rememberCalls(done, [call("Ann:1", 0)], NOW)).toBe(done);
+    expect(rememberCalls(done, [call("Ann:1", 0, "Zoe:8")], NOW)).toBe(done);
   });
 
-  test("fields of the wrong type do not get into the list", () => {
-    const [, added] = addCallEvents(listed, [
-      event("modcall.opened", { Caller: 7, Moderator: {}, Timestamp: "now" }),
-    ]);
-    expect(added).toEqual({ Moderator: null });
+  test("a call waits for an hour at most, whether the game still lists it or not", () => {
+    const old = T0 * 1000 + CALL_AGE_MAX_MS;
+    const calls = rememberCalls(
+      NO_CALLS,
+      [call("Old:1", 0), call("New:2", 1), { Caller: "Timeless:3" }],
+      NOW,
+    );
+    expect(namesOf(waitingOf(calls, old - 1))).toEqual(["Old:1", "New:2", "Timeless:3"]);
+    expect(namesOf(waitingOf(calls, old))).toEqual(["New:2", "Timeless:3"]);
+    expect(waitingOf(rememberCalls(calls, [call("Old:1", 0)], old), NOW + CALL_AGE_MAX_MS)).toEqual([]);
+  });
+
+  test("the newest are kept, and a list with too many older ones is not new again and again", () => {
+    const flood = Array.from({ length: CALLS_MAX + 50 }, (_, index) => call(`P${index}:${index + 1}`, index));
+    const calls = rememberCalls(NO_CALLS, flood, NOW);
+    expect(calls.size).toBe(CALLS_MAX);
+    expect(calls.has(keyOfCall(call("P549:550", 549)))).toBe(true);
+    expect(rememberCalls(calls, flood, NOW)).toBe(calls);
+  });
+
+  test("fields of the wrong type do not get into it", () => {
+    expect(toCall({ Caller: 7, Moderator: {}, Timestamp: "now" })).toEqual({ Moderator: null });
   });
 
   test("events of other kinds, and what was there before the first reading, do not count", () => {

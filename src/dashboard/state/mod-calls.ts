@@ -1,7 +1,23 @@
-// The rules for calls for a moderator: which wait, in which order they are shown, and how long an answer took. Pure.
+// The rules for calls for a moderator: which are remembered, which wait, in which order they are shown, and how long an answer
+// took. Pure.
+import { HOUR_MS } from "../../core/durations.ts";
 import type { EventResource } from "../../core/wire/event.ts";
 import type { ModCall } from "../../core/wire/server-info.ts";
 import { parsePlayerRef } from "../player-ref.ts";
+
+/** A call that nobody has answered for so long waits no more. */
+export const CALL_AGE_MAX_MS = HOUR_MS;
+/** How many calls are remembered; the oldest are forgotten first. */
+export const CALLS_MAX = 500;
+
+type RememberedCall = {
+  readonly call: ModCall;
+  /** When the player called; when the page first saw it, if the game does not say it. In epoch milliseconds. */
+  readonly at: number;
+};
+
+/** By their keys. A call that is missing from a later list of the game is remembered: that it is missing means nothing. */
+export type RememberedCalls = ReadonlyMap<string, RememberedCall>;
 
 /** The calls in the order in which they are shown. */
 export type CallGroups = {
@@ -33,13 +49,25 @@ export function findCallTime({ Timestamp }: ModCall): number | undefined {
   return isTime ? Timestamp * 1000 : undefined;
 }
 
-export function groupCalls(calls: readonly ModCall[], seen: ReadonlyMap<string, unknown>): CallGroups {
-  const open = calls.filter(({ Moderator }) => !Moderator).toSorted(compareTimes);
+export function groupCalls(
+  remembered: RememberedCalls,
+  seen: ReadonlyMap<string, unknown>,
+  now: number,
+): CallGroups {
+  const entries = Array.from(remembered.values());
+  const isOpen = ({ call, at }: RememberedCall) => !call.Moderator && now - at < CALL_AGE_MAX_MS;
+  const open = entries
+    .filter(isOpen)
+    .map(({ call }) => call)
+    .toSorted(compareTimes);
   const isSeen = (call: ModCall) => seen.has(keyOfCall(call));
   return {
     waiting: open.filter((call) => !isSeen(call)),
     seen: open.filter(isSeen),
-    answered: calls.filter(({ Moderator }) => Moderator).toSorted((a, b) => compareTimes(b, a)),
+    answered: entries
+      .map(({ call }) => call)
+      .filter(({ Moderator }) => Moderator)
+      .toSorted((a, b) => compareTimes(b, a)),
   };
 }
 
@@ -55,24 +83,28 @@ export function isCallEvent({ type, backfill }: Pick<EventResource, "type" | "ba
   return !backfill && (type === "modcall.opened" || type === "modcall.answered");
 }
 
-/** Adds what happened after `calls` were read. Returns `calls` itself when nothing is new. */
-export function addCallEvents(
-  calls: readonly ModCall[],
-  events: readonly Pick<EventResource, "type" | "data">[],
-): readonly ModCall[] {
-  let all = calls;
-  for (const { type, data } of events) {
-    const call = toCall(data);
+/** Adds what a reading or an event says. Returns `calls` itself when that is nothing new. */
+export function rememberCalls(
+  calls: RememberedCalls,
+  reported: readonly ModCall[],
+  now: number,
+): RememberedCalls {
+  const fresh = new Map<string, RememberedCall>();
+  for (const call of reported) {
     const key = keyOfCall(call);
-    const known = all.filter((other) => keyOfCall(other) === key);
-    if (known.length === 0) all = [...all, call];
-    else if (type === "modcall.answered" && known.every(({ Moderator }) => !Moderator))
-      all = all.map((other) => (other === known[0] ? { ...other, ...call } : other));
+    const known = fresh.get(key) ?? calls.get(key);
+    if (!known) fresh.set(key, { call, at: findCallTime(call) ?? now });
+    // An answer is final: what was read before it does not open the call again.
+    else if (call.Moderator && !known.call.Moderator) fresh.set(key, { ...known, call });
   }
-  return all;
+  if (fresh.size === 0) return calls;
+  const newestFirst = [...new Map([...calls, ...fresh])].sort(([, a], [, b]) => b.at - a.at);
+  const kept = new Map(newestFirst.slice(0, CALLS_MAX));
+  return Array.from(fresh.keys()).some((key) => kept.has(key)) ? kept : calls;
 }
 
-function toCall({ Caller, Moderator, Timestamp }: EventResource["data"]): ModCall {
+/** The call that an event tells of. */
+export function toCall({ Caller, Moderator, Timestamp }: EventResource["data"]): ModCall {
   return {
     ...(typeof Caller === "string" && { Caller }),
     ...(typeof Timestamp === "number" && { Timestamp }),

@@ -9,14 +9,37 @@ const HOUR_SECONDS = 3_600;
 const DATE_MAX_MS = 8.64e15;
 const NO_DATE = "—";
 
+type Formats = ReturnType<typeof makeFormats>;
+const made = new Map<string, Formats>();
+
+function makeFormats(region: string) {
+  return {
+    time: new Intl.DateTimeFormat(region, { timeStyle: "medium" }),
+    dateTime: new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" }),
+    day: new Intl.DateTimeFormat(region, { dateStyle: "full" }),
+    shortDateTime: new Intl.DateTimeFormat(region, {
+      day: "numeric",
+      month: "short",
+      hour: "numeric",
+      minute: "2-digit",
+    }),
+    number: new Intl.NumberFormat(region),
+    relative: new Intl.RelativeTimeFormat(region, { numeric: "auto", style: "short" }),
+  };
+}
+
+/** Made once for each language of the page: such an object takes some 100 KB, and each row of a list needs several. */
+export function getFormats(language: string): Formats {
+  const formats = made.get(language) ?? makeFormats(findRegion(language));
+  made.set(language, formats);
+  return formats;
+}
+
 export function useFormat() {
   const { t, i18n } = useTranslation("status");
   const { language } = i18n;
   return useMemo(() => {
-    const region = findRegion(language);
-    const time = new Intl.DateTimeFormat(region, { timeStyle: "medium" });
-    const dateTime = new Intl.DateTimeFormat(region, { dateStyle: "medium", timeStyle: "medium" });
-    const number = new Intl.NumberFormat(region);
+    const { time, dateTime, number } = getFormats(language);
     return {
       /** Takes epoch milliseconds; the game sends seconds. */
       time: (ms: number) => (isDate(ms) ? time.format(ms) : NO_DATE),

@@ -1,5 +1,6 @@
 // The past of a server for views: read when a view asks. A single answer is read again every minute while its period ends now
 // or after a failure, not while the tab is hidden, and when the user comes back to it. Lists are read again only on request.
+// An answer about a period that is over is kept: it does not change.
 import { type InfiniteData, keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { ERRORS } from "../../core/errors.ts";
 import { type HistoryQuestion, NEEDED_SECTIONS } from "../../core/history/history-questions.ts";
@@ -44,8 +45,9 @@ export function useHistory<Q extends "players" | "peaks">(
       const askedAt = Date.now();
       const period = getPeriod(choice, askedAt);
       const value = await unwrap(api.readHistory(question, { ...period, ...(tz && { tz }) }, signal));
-      const delayMs: number | false = isOver(period, askedAt) ? false : pace.delayMs(REFRESH_MS, Date.now());
-      return { value, period, delayMs };
+      const isFinal = isOver(period, askedAt);
+      const delayMs: number | false = isFinal ? false : pace.delayMs(REFRESH_MS, Date.now());
+      return { value, period, isFinal, delayMs };
     },
     enabled: isEnabled && hasPeriod(choice),
     // The delay is computed once per answer: a number that changes with each render would restart the wait.
@@ -54,7 +56,7 @@ export function useHistory<Q extends "players" | "peaks">(
     refetchOnWindowFocus: () => pace.mayPoll(Date.now()),
     placeholderData: keepPreviousData,
     networkMode: "always",
-    staleTime: REFRESH_MS / 2,
+    staleTime: ({ state: { data } }) => findStaleTime(data?.isFinal),
     retry: false,
   });
   return {
@@ -67,7 +69,11 @@ export function useHistory<Q extends "players" | "peaks">(
 }
 
 type Item<Q extends HistoryList> = HistoryAnswers[Q]["items"][number];
-type Page<Q extends HistoryList> = { readonly answer: HistoryAnswers[Q]; readonly period: Period };
+type Page<Q extends HistoryList> = {
+  readonly answer: HistoryAnswers[Q];
+  readonly period: Period;
+  readonly isFinal: boolean;
+};
 
 export type HistoryItems<Q extends HistoryList> = Omit<HistoryAnswer<readonly Item<Q>[]>, "isOld"> & {
   readonly hasMore: boolean;
@@ -86,15 +92,17 @@ export function useHistoryList<Q extends HistoryList>(
   const query = useInfiniteQuery({
     queryKey: ["history", question, nameChoice(choice), player],
     queryFn: async ({ pageParam, signal }): Promise<Page<Q>> => {
+      const askedAt = Date.now();
       // The cursor knows the period of the first page; the one that is asked with it only has to be valid.
-      const period = pageParam?.period ?? getPeriod(choice, Date.now());
+      const period = pageParam?.period ?? getPeriod(choice, askedAt);
       const asked: HistoryQuery = {
         ...period,
         limit: HISTORY_PAGE_SIZE,
         ...(player !== undefined && { player }),
         ...(pageParam && { cursor: pageParam.cursor }),
       };
-      return { answer: await unwrap(api.readHistory(question, asked, signal)), period };
+      const answer = await unwrap(api.readHistory(question, asked, signal));
+      return { answer, period, isFinal: isOver(period, askedAt) };
     },
     initialPageParam: null as { readonly cursor: string; readonly period: Period } | null,
     getNextPageParam: ({ answer, period }: Page<Q>) =>
@@ -102,7 +110,7 @@ export function useHistoryList<Q extends HistoryList>(
     enabled: isEnabled && hasPeriod(choice),
     refetchOnWindowFocus: false,
     networkMode: "always",
-    staleTime: REFRESH_MS / 2,
+    staleTime: ({ state: { data } }) => findStaleTime(data?.pages[0]?.isFinal),
     retry: false,
   });
   return {
@@ -114,6 +122,10 @@ export function useHistoryList<Q extends HistoryList>(
     loadMore: () => void query.fetchNextPage(),
     refresh: () => void query.refetch(),
   };
+}
+
+function findStaleTime(isFinal = false): number {
+  return isFinal ? Number.POSITIVE_INFINITY : REFRESH_MS / 2;
 }
 
 function listItems<Q extends HistoryList>({ pages }: InfiniteData<Page<Q>>): readonly Item<Q>[] {

@@ -12,6 +12,9 @@ import { Throttle } from "./throttle.ts";
 import { useSessionEnd } from "./use-api-error.ts";
 import { useLiveStream, useStreamStatus } from "./use-live-stream.tsx";
 
+/** How often new events are shown: each time the whole list is gone through. */
+const SHOW_EVERY_MS = 500;
+
 const INITIAL_STATE: LedgerState = {
   list: undefined,
   error: undefined,
@@ -25,6 +28,8 @@ export type LedgerView = LedgerState & {
   readonly olderError: ApiError | undefined;
   /** Looks for an older event that fits; without `fits` any event does. */
   readonly loadOlder: (fits?: (event: EventResource) => boolean) => void;
+  /** While the list is held, new events wait in it. */
+  readonly setHeld: (isHeld: boolean) => void;
   /** For the user: polls now, unless that would use too much of the limit. */
   readonly refresh: () => void;
 };
@@ -35,9 +40,11 @@ export type LedgerChoice = {
   readonly player?: string | undefined;
   /** False to read nothing. */
   readonly isEnabled?: boolean;
+  /** How many events the list shows. */
+  readonly max?: number | undefined;
 };
 
-export function useLedger({ types, player, isEnabled = true }: LedgerChoice): LedgerView {
+export function useLedger({ types, player, isEnabled = true, max }: LedgerChoice): LedgerView {
   const { ledger, pace } = useServerSession();
   const client = useQueryClient();
   const stream = useLiveStream();
@@ -50,8 +57,9 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
         pace,
         { ...(types !== undefined && { types }), ...(player !== undefined && { player }) },
         stream,
+        max,
       ),
-    [ledger, pace, types, player, stream],
+    [ledger, pace, types, player, stream, max],
   );
   // The list is in the feed, so each feed needs its own entry in the cache.
   const queryKey = useMemo(() => ["ledger", owner, types, player], [owner, types, player]);
@@ -77,6 +85,14 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
   }, [isEnabled, pace, refetch]);
   useEffect(() => pace.onRecovery(refresh), [pace, refresh]);
 
+  const show = useCallback(
+    (more: Partial<LedgerState> = {}) => {
+      const change = (last: LedgerState | undefined) => last && { ...last, list: feed.list, ...more };
+      client.setQueryData(queryKey, change);
+    },
+    [client, queryKey, feed],
+  );
+
   useEffect(() => {
     if (!stream) return;
     const catchUp = () => {
@@ -86,15 +102,15 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
       else void refetch({ cancelRefetch: false });
     };
     const throttle = new Throttle(catchUp, () => pace.eventSpacingMs(POLL_INTERVAL_MS, Date.now()));
+    const showing = new Throttle(
+      () => show({ error: undefined }),
+      () => SHOW_EVERY_MS,
+    );
     const stop = stream.listen({
       onEvent(event) {
         const hasChanged = feed.take(event);
         if (feed.isBehind) throttle.ask();
-        if (!hasChanged) return;
-        client.setQueryData(
-          queryKey,
-          (last: LedgerState | undefined) => last && { ...last, list: feed.list, error: undefined },
-        );
+        if (hasChanged) showing.ask();
       },
       onFreshStart() {
         feed.loseTrack();
@@ -104,8 +120,9 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
     return () => {
       stop();
       throttle.cancel();
+      showing.cancel();
     };
-  }, [stream, feed, pace, refetch, client, queryKey]);
+  }, [stream, feed, pace, refetch, client, queryKey, show]);
 
   const [older, setOlder] = useState<{ readonly feed: LedgerFeed; readonly error: ApiError | undefined }>();
   const [loading, setLoading] = useState<LedgerFeed>();
@@ -115,16 +132,18 @@ export function useLedger({ types, player, isEnabled = true }: LedgerChoice): Le
       const failure = await feed.loadOlder(fits);
       setOlder({ feed, error: failure });
       setLoading((current) => (current === feed ? undefined : current));
-      client.setQueryData(queryKey, (last: LedgerState | undefined) => last && { ...last, list: feed.list });
+      show();
     },
-    [feed, client, queryKey],
+    [feed, show],
   );
+  const setHeld = useCallback((isHeld: boolean) => void (feed.setHeld(isHeld) && show()), [feed, show]);
 
   return {
     ...state,
     isLoadingOlder: loading === feed,
     olderError: older?.feed === feed ? older.error : undefined,
     loadOlder: (fits) => void loadOlder(fits),
+    setHeld,
     refresh,
   };
 }

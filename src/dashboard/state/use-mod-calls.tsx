@@ -1,19 +1,25 @@
-// The calls for a moderator for the whole page: what the poll reads, and what the stream has told since. A hidden tab does not
-// poll, so that only the stream updates its title.
+// The calls for a moderator for the whole page: all that the poll and the stream have told since the page was opened. A hidden
+// tab does not poll, so that only the stream updates its title.
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
+import { MINUTE_MS } from "../../core/durations.ts";
 import type { Section } from "../../core/sections.ts";
-import type { EventResource } from "../../core/wire/event.ts";
-import { addCallEvents, type CallGroups, groupCalls, isCallEvent } from "./mod-calls.ts";
+import type { ModCall } from "../../core/wire/server-info.ts";
+import {
+  type CallGroups,
+  groupCalls,
+  isCallEvent,
+  type RememberedCalls,
+  rememberCalls,
+  toCall,
+} from "./mod-calls.ts";
 import { useServerSession } from "./session.ts";
 import { useLiveStream } from "./use-live-stream.tsx";
+import { useNow } from "./use-now.ts";
 import { useSeenMarks } from "./use-seen-calls.ts";
 import { useServerState } from "./use-server-state.tsx";
 
-type ReceivedEvent = { readonly event: EventResource; readonly receivedAt: number };
-
 const WANTED: readonly Section[] = ["ModCalls"];
-/** A hidden tab keeps at most so many events until it polls again. */
-const EVENTS_MAX = 200;
+const NO_CALLS: RememberedCalls = new Map();
 
 const CallGroupsContext = createContext<CallGroups | undefined>(undefined);
 /** Apart from the groups, so that the frame renders again only when the number changes. */
@@ -21,22 +27,16 @@ const WaitingCountContext = createContext(0);
 
 export function ModCallsProvider({ children }: { readonly children: ReactNode }) {
   const { serverId } = useServerSession();
-  const { state, dataAt = 0 } = useServerState(WANTED);
+  const { state } = useServerState(WANTED);
   const seen = useSeenMarks(serverId);
-  const events = useCallEvents();
+  const now = useNow(MINUTE_MS);
   const listed = state?.ModCalls;
-  const calls = useMemo(() => {
-    // A reading from after an event contains it, and may no longer list the call.
-    const fresh = events.filter(({ receivedAt }) => receivedAt >= dataAt);
-    return (
-      listed &&
-      addCallEvents(
-        listed,
-        fresh.map(({ event }) => event),
-      )
-    );
-  }, [listed, events, dataAt]);
-  const groups = useMemo(() => calls && groupCalls(calls, seen), [calls, seen]);
+  const calls = useRememberedCalls(serverId, listed);
+  const isRead = listed !== undefined;
+  const groups = useMemo(
+    () => (isRead ? groupCalls(calls, seen, now) : undefined),
+    [isRead, calls, seen, now],
+  );
   return (
     <CallGroupsContext value={groups}>
       <WaitingCountContext value={groups?.waiting.length ?? 0}>{children}</WaitingCountContext>
@@ -44,21 +44,27 @@ export function ModCallsProvider({ children }: { readonly children: ReactNode })
   );
 }
 
-function useCallEvents(): readonly ReceivedEvent[] {
+function useRememberedCalls(serverId: string, listed: readonly ModCall[] | undefined): RememberedCalls {
   const stream = useLiveStream();
-  const [events, setEvents] = useState<readonly ReceivedEvent[]>([]);
+  const [memory, setMemory] = useState({ serverId, calls: NO_CALLS });
+  const before = memory.serverId === serverId ? memory.calls : NO_CALLS;
+  const calls = listed ? rememberCalls(before, listed, Date.now()) : before;
+  // React renders again at once; then nothing is new.
+  if (calls !== memory.calls || serverId !== memory.serverId) setMemory({ serverId, calls });
   useEffect(
     () =>
       stream?.listen({
         onEvent(event) {
           if (!isCallEvent(event)) return;
-          const received = { event, receivedAt: Date.now() };
-          setEvents((before) => [...before.slice(1 - EVENTS_MAX), received]);
+          setMemory((last) => ({
+            ...last,
+            calls: rememberCalls(last.calls, [toCall(event.data)], Date.now()),
+          }));
         },
       }),
     [stream],
   );
-  return events;
+  return calls;
 }
 
 /** Undefined until they are read, and for a key that may not read them. */

@@ -2,7 +2,7 @@
 import { useMemo, useState } from "react";
 import type { EventResource } from "../../core/wire/event.ts";
 import type { ApiError } from "../api/request.ts";
-import type { EventList } from "./event-pages.ts";
+import { type EventList, SEARCHED_EVENTS_MAX } from "./event-pages.ts";
 import { LedgerFeed } from "./ledger-feed.ts";
 import { useServerSession } from "./session.ts";
 
@@ -18,7 +18,10 @@ export type PlayerSearch = {
 /** `types` are those of the events that name players. */
 export function usePlayerSearch(types: string): PlayerSearch {
   const { ledger, pace } = useServerSession();
-  const feed = useMemo(() => new LedgerFeed(ledger, pace, { types }), [ledger, pace, types]);
+  const feed = useMemo(
+    () => new LedgerFeed(ledger, pace, { types }, undefined, SEARCHED_EVENTS_MAX),
+    [ledger, pace, types],
+  );
   const [state, setState] = useState<Omit<PlayerSearch, "look">>({
     list: undefined,
     error: undefined,

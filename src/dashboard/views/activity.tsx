@@ -1,6 +1,6 @@
 // The view "activity": the events of the server, newest first, and the page of one player.
 import { Alert, Chip, Group, Stack, Text, VisuallyHidden } from "@mantine/core";
-import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../core/errors.ts";
 import type { Section } from "../../core/sections.ts";
@@ -30,6 +30,7 @@ import {
 import { EventLine, LoadAlertContext, PlayerNamesContext } from "./activity/event-line.tsx";
 import { type KnownPlayer, listKnownPlayers } from "./activity/find-player.ts";
 import { LedgerEnd } from "./activity/ledger-end.tsx";
+import { NewerEvents } from "./activity/newer-events.tsx";
 import { AllActivityLink, PlayerFinder } from "./activity/player-finder.tsx";
 import { groupByDay } from "./logs/time-line.ts";
 
@@ -129,7 +130,7 @@ function useFacts(
   const [facts, setFacts] = useState<Facts>();
   useEffect(() => {
     if (!list || list.events.length === 0) return;
-    const times = list.events.map(({ at }) => at);
+    const times = [...list.waiting, ...list.events].map(({ at }) => at);
     const name = known.find(({ id }) => id === player)?.name ?? "";
     setFacts({ name, firstAt: Math.min(...times), lastAt: Math.max(...times), hasOlder: list.hasOlder });
   }, [player, known, list]);
@@ -203,6 +204,7 @@ function EventList(props: {
   const { t } = useTranslation("activity");
   const { ledger, known, filter } = props;
   const { list, error } = ledger;
+  const frame = useRef<HTMLDivElement>(null);
   const days = useMemo(() => groupByDay(list?.events ?? NO_EVENTS, dayTimeOf), [list?.events]);
   const players = useServerState(FOR_NAMES).state?.Players;
   const names = useMemo(() => {
@@ -214,12 +216,13 @@ function EventList(props: {
   }
   const isEmpty = list.events.length === 0;
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" ref={frame} tabIndex={-1} className="view">
+      <NewerEvents ledger={ledger} frame={frame} />
       {error && <Alert color="orange" title={t("stale")} icon={<Icon name="warning" />} />}
       {!isEmpty && <CountLine text={t("shown", { count: list.events.length })} announceOn={filter} />}
       <PlayerNamesContext value={names}>
-        {days.map(({ at, entries }) => (
-          <section key={entries.at(-1)?.id}>
+        {days.map(({ key, at, entries }) => (
+          <section key={key}>
             <DayTitle at={at} />
             <ol className="time-line">
               {entries.map((event) => (

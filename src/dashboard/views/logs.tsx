@@ -2,7 +2,7 @@
 // the ledger, as far back as it goes. Without it the view shows the lists of the game server's state.
 import { Alert, Chip, Group, Stack, Text, ThemeIcon, VisuallyHidden } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { type ReactNode, useContext, useMemo, useState } from "react";
+import { type ReactNode, useContext, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../core/errors.ts";
 import type { Section } from "../../core/sections.ts";
@@ -20,11 +20,13 @@ import { createSearch } from "../parts/table-rows.ts";
 import { CountLine, SearchField, Toolbar } from "../parts/table-toolbar.tsx";
 import { ViewPage } from "../parts/view-page.tsx";
 import { parsePlayerRef } from "../player-ref.ts";
+import { SEARCHED_EVENTS_MAX } from "../state/event-pages.ts";
 import { useServerSession } from "../state/session.ts";
 import { type LedgerView, useLedger } from "../state/use-ledger.ts";
 import { useServerState } from "../state/use-server-state.tsx";
 import { LinkedPlayer, useGapText } from "./activity/event-line.tsx";
 import { LedgerEnd } from "./activity/ledger-end.tsx";
+import { NewerEvents } from "./activity/newer-events.tsx";
 import {
   type LedgerEntry,
   listLedgerEntries,
@@ -69,7 +71,7 @@ export function LogsView() {
     return section !== undefined && sections.includes(section) && !missing.includes(section);
   });
   const types = writeKinds(offered.filter((kind) => filter.kinds.includes(kind)));
-  const ledger = useLedger({ types, isEnabled: types !== undefined });
+  const ledger = useLedger({ types, isEnabled: types !== undefined, max: SEARCHED_EVENTS_MAX });
   return (
     <ViewPage title={t("title")} summary={t("summary")}>
       <NowProvider>
@@ -134,6 +136,7 @@ function LedgerLogs(props: {
   const { t } = useTranslation(["logs", "table"]);
   const { ledger, filter } = props;
   const { list } = ledger;
+  const frame = useRef<HTMLDivElement>(null);
   const entries = useMemo(() => listLedgerEntries(list?.events ?? []), [list?.events]);
   const matches = useMemo(() => createSearch(filter.search), [filter.search]);
   const found = useMemo(
@@ -151,7 +154,8 @@ function LedgerLogs(props: {
   }
 
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" ref={frame} tabIndex={-1} className="view">
+      <NewerEvents ledger={ledger} frame={frame} />
       <FilterBar filter={filter} offered={props.offered} />
       {!list && <LoadingState />}
       {list && (

@@ -103,6 +103,8 @@ export const activity = {
   empty: "Nothing has been recorded yet",
   emptyText: "New events appear here by themselves.",
   noMatch: "Nothing found",
+  newer_one: "{{n}} newer event",
+  newer_other: "{{n}} newer events",
   shown_one: "{{count}} event shown",
   shown_other: "{{count}} events shown",
   noArchive: "Gatehouse does not record events",

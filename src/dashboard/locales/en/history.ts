@@ -52,7 +52,8 @@ export const history = {
     band: "Lowest to highest",
     queue: "Queue at most",
     staff: "Staff at most",
-    latest: "last values",
+    whole: "whole period",
+    described: "{{name}}: {{whole}} over the whole period, lowest {{low}}, highest {{high}}",
     step: {
       "1m": "Each point is one minute.",
       "5m": "Each point is five minutes.",
@@ -126,6 +127,7 @@ export const history = {
       vanished: "was gone, and the game did not say when",
       gap: "unknown: nobody was reading the server",
       open: "is there now",
+      gone: "left just now",
     },
   },
   /** What the page itself has seen. */

@@ -54,7 +54,8 @@ export const history: Translation<typeof english> = {
     band: "От минимума до максимума",
     queue: "Очередь, максимум",
     staff: "Администрация, максимум",
-    latest: "последние значения",
+    whole: "за весь период",
+    described: "{{name}}: {{whole}} за весь период, наименьшее {{low}}, наибольшее {{high}}",
     step: {
       "1m": "Каждая точка — минута.",
       "5m": "Каждая точка — пять минут.",
@@ -130,6 +131,7 @@ export const history: Translation<typeof english> = {
       vanished: "пропал: игра не сообщила о выходе",
       gap: "неизвестно: за сервером никто не следил",
       open: "сейчас на сервере",
+      gone: "только что ушёл",
     },
   },
   /** What the page itself has seen. */

@@ -193,12 +193,19 @@ function Dimmed({ text }: { readonly text: string }) {
 /** The names of players by their ids, for events that name a player by the id alone. */
 export const PlayerNamesContext = createContext<ReadonlyMap<string, string>>(new Map());
 
+type LinkedPlayerProps = { readonly player: PlayerRef; readonly href?: string | undefined };
+
 /** `href` is where the name leads to, instead of the drawer. */
-export function LinkedPlayer({ player, href }: { readonly player: PlayerRef; readonly href?: string }) {
-  const names = useContext(PlayerNamesContext);
-  const { id } = player;
-  const name = player.name || (id === undefined ? "" : (names.get(id) ?? ""));
+export function LinkedPlayer({ player, href }: LinkedPlayerProps) {
+  const { name, id } = player;
+  if (name === "" && id !== undefined) return <PlayerById player={player} href={href} />;
   return <PlayerName name={name} id={id} href={href} {...(id !== undefined && { unknown: null })} />;
+}
+
+/** A component of its own: the known names change with every event, and most events have the name themselves. */
+function PlayerById({ player: { id }, href }: LinkedPlayerProps) {
+  const names = useContext(PlayerNamesContext);
+  return <PlayerName name={names.get(id ?? "") ?? ""} id={id} href={href} unknown={null} />;
 }
 
 const ROLES = ["Admins", "Mods", "Helpers"] as const;

@@ -153,7 +153,8 @@ function WaitingCall(props: {
             aria-pressed={isSeen}
             aria-label={t("moderator.seenCall", { name: markInvisible(cutText(name, SPOKEN_MAX).text) })}
             data-call={keyOfCall(call)}
-            onClick={() => onMark(call, !isSeen)}
+            // The second click of a double click would undo the first one.
+            onClick={({ detail }) => detail <= 1 && onMark(call, !isSeen)}
           >
             {t("moderator.seen")}
           </Button>

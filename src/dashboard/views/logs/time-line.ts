@@ -61,6 +61,8 @@ export function makeEntry({ kind, seconds, player, other, command, id }: Draft):
 }
 
 export type Day<Entry> = {
+  /** The same when entries are added at either end. */
+  readonly key: string;
   /** A time of the day in epoch milliseconds. */
   readonly at: number | undefined;
   readonly entries: readonly Entry[];
@@ -71,13 +73,19 @@ export function groupByDay<Entry>(
   entries: readonly Entry[],
   timeOf: (entry: Entry) => number | undefined,
 ): readonly Day<Entry>[] {
-  const days: { day: string | undefined; at: number | undefined; entries: Entry[] }[] = [];
+  const days: { key: string; day: string | undefined; at: number | undefined; entries: Entry[] }[] = [];
+  const parts = new Map<string | undefined, number>();
   for (const entry of entries) {
     const at = timeOf(entry);
     const day = at === undefined ? undefined : new Date(at).toDateString();
     const last = days.at(-1);
     if (last && last.day === day) last.entries.push(entry);
-    else days.push({ day, at, entries: [entry] });
+    else {
+      // A day that an entry of another day interrupts has several parts.
+      const part = (parts.get(day) ?? 0) + 1;
+      parts.set(day, part);
+      days.push({ key: `${day} ${part}`, day, at, entries: [entry] });
+    }
   }
   return days;
 }

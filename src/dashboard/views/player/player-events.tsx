@@ -46,8 +46,8 @@ export function PlayerEvents(props: {
         </Text>
       )}
       <PlayerNamesContext value={names}>
-        {days.map(({ at, entries }) => (
-          <section key={entries.at(-1)?.id}>
+        {days.map(({ key, at, entries }) => (
+          <section key={key}>
             <DayTitle at={at} order={4} />
             <ol className="time-line is-narrow">
               {entries.map((event) => (

@@ -1,10 +1,12 @@
 // When a player was on the server in a period: each session with its length, its teams and how it ended, and the time in all.
 import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
+import type { Section } from "../../../core/sections.ts";
 import type { SessionResource } from "../../../core/wire/history.ts";
+import { parsePlayerRef } from "../../player-ref.ts";
 import type { PeriodChoice } from "../../state/period.ts";
-import { findRegion } from "../../state/region.ts";
+import { getFormats } from "../../state/use-format.ts";
 import {
   type HistoryItems,
   type HistoryProblem,
@@ -12,6 +14,7 @@ import {
   useHistoryProblem,
   useMayAsk,
 } from "../../state/use-history.ts";
+import { useServerState } from "../../state/use-server-state.tsx";
 import { ExportButtons } from "../history/export-buttons.tsx";
 import "../history/history.css";
 import { PeriodField } from "../history/period-field.tsx";
@@ -19,6 +22,7 @@ import { TeamTimes, usePresenceText } from "../history/presence-text.tsx";
 import { sumSessions } from "./session-total.ts";
 
 const OFFERED = ["week", "month", "year"] as const;
+const WANTED: readonly Section[] = ["Players"];
 const SHOWN_AT_ONCE = 5;
 
 /** `order` is the level of the heading: 3 by default. */
@@ -28,6 +32,13 @@ export function PlayerSessions({ id, order = 3 }: { readonly id: string; readonl
   const mayAsk = useMayAsk("sessions");
   const list = useHistoryList("sessions", choice, { player: id, isEnabled: mayAsk });
   const problem = useHistoryProblem("sessions", list.error);
+  const isGone = useIsGone(id);
+  const isOutdated = isGone && (list.value ?? []).some(({ ended }) => ended === null);
+  const { refresh } = list;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that the player leaves
+  useEffect(() => {
+    if (isOutdated) refresh();
+  }, [isOutdated]);
   return (
     <Stack component="section" gap="xs" aria-label={t("sessions.title")}>
       <Title order={order} size="h5">
@@ -38,12 +49,18 @@ export function PlayerSessions({ id, order = 3 }: { readonly id: string; readonl
       ) : (
         <>
           <PeriodField offered={OFFERED} choice={choice} onChange={setChoice} />
-          <SessionList key={choice.name} list={list} />
+          <SessionList key={choice.name} list={list} isGone={isGone} />
           <ExportButtons spec={list.period && { question: "sessions", period: list.period, player: id }} />
         </>
       )}
     </Stack>
   );
+}
+
+/** Whether the server's state says that the player is not there. It is newer than what the archive knows. */
+function useIsGone(id: string): boolean {
+  const players = useServerState(WANTED).state?.Players;
+  return players !== undefined && !players.some(({ Player }) => parsePlayerRef(Player).id === id);
 }
 
 function ProblemLine({ problem }: { readonly problem: HistoryProblem }) {
@@ -59,10 +76,11 @@ function ProblemLine({ problem }: { readonly problem: HistoryProblem }) {
   );
 }
 
-function SessionList({ list }: { readonly list: HistoryItems<"sessions"> }) {
+function SessionList(props: { readonly list: HistoryItems<"sessions">; readonly isGone: boolean }) {
   const { t } = useTranslation("history");
   const writePresence = usePresenceText();
   const [shown, setShown] = useState(SHOWN_AT_ONCE);
+  const { list, isGone } = props;
   const { value, period } = list;
   if (!value || !period) return null;
   if (value.length === 0) {
@@ -83,7 +101,7 @@ function SessionList({ list }: { readonly list: HistoryItems<"sessions"> }) {
       </Text>
       <Stack component="ul" gap={6} className="plain-list">
         {value.slice(0, shown).map((session) => (
-          <SessionLine key={session.joined_at} session={session} />
+          <SessionLine key={session.joined_at} session={session} isGone={isGone} />
         ))}
       </Stack>
       {value.length > shown && (
@@ -97,19 +115,10 @@ function SessionList({ list }: { readonly list: HistoryItems<"sessions"> }) {
   );
 }
 
-function SessionLine({ session }: { readonly session: SessionResource }) {
+function SessionLine({ session, isGone }: { readonly session: SessionResource; readonly isGone: boolean }) {
   const { t, i18n } = useTranslation("history");
   const writePresence = usePresenceText();
-  const format = useMemo(
-    () =>
-      new Intl.DateTimeFormat(findRegion(i18n.language), {
-        day: "numeric",
-        month: "short",
-        hour: "numeric",
-        minute: "2-digit",
-      }),
-    [i18n.language],
-  );
+  const format = getFormats(i18n.language).shortDateTime;
   const { joined_at: from, left_at: to, ended } = session;
   return (
     <li>
@@ -122,13 +131,13 @@ function SessionLine({ session }: { readonly session: SessionResource }) {
         </Text>
       </Group>
       <Group gap="xs">
-        {ended === null ? (
+        {ended === null && !isGone ? (
           <Badge variant="light" color="teal" tt="none">
             {t("sessions.ended.open")}
           </Badge>
         ) : (
           <Text size="sm" c="dimmed">
-            {t(`sessions.ended.${ended}`)}
+            {t(`sessions.ended.${ended ?? "gone"}`)}
           </Text>
         )}
         <Text size="sm" component="span" c="dimmed">

@@ -19,12 +19,13 @@ type Table = readonly (readonly (number | null)[])[];
 export function HeatMap({ choice }: { readonly choice: PeriodChoice }) {
   const { t } = useTranslation("history");
   const [zone, setZone] = useState(OWN_ZONE);
-  const { value, period } = useHistory("peaks", choice, { tz: zone });
+  const { value, period, error, isOld } = useHistory("peaks", choice, { tz: zone });
   const zones = useMemo(() => listZones(OWN_ZONE, Intl.supportedValuesOf("timeZone")), []);
+  const isLoading = isOld || !(value || error);
   const table = value?.table;
   const busiest = table && findBusiest(table);
   return (
-    <Paper component="section" withBorder p="md" aria-label={t("heat.title")}>
+    <Paper component="section" withBorder p="md" aria-label={t("heat.title")} aria-busy={isLoading}>
       <Group justify="space-between" align="flex-end" mb="sm">
         <Title order={2} size="h4">
           {t("heat.title")}

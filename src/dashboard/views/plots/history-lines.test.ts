@@ -31,10 +31,16 @@ test("what is not known is a gap, never zero, and what may not be read has no li
   });
 });
 
+test("the average of a period counts each point for as long as it is known, and not the last one alone", () => {
+  const half = { ...known(30, 20), known: 0.5 };
+  expect(summarise([unknown(0), known(10, 3), known(20, 9), half])?.average).toBe((3 + 9 + 10) / 2.5);
+});
+
 test("a period is summed up by what is known of it", () => {
   expect(summarise([unknown(0), unknown(1)])).toBeUndefined();
   expect(summarise([unknown(0), known(10, 3), known(20, 9), known(30, 4)])).toEqual({
     known: 0.75,
+    average: 16 / 3,
     knownPoints: 3,
     firstAt: 10,
     isBegun: true,

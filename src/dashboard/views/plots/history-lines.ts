@@ -36,6 +36,8 @@ export type HistorySummary = {
   readonly firstAt: number;
   /** Whether nothing is known before that point. */
   readonly isBegun: boolean;
+  /** The average of all known time. */
+  readonly average: number;
   readonly max: number;
   /** When the point with the most players begins. */
   readonly maxAt: number;
@@ -48,9 +50,11 @@ export function summarise(points: readonly PlayersPoint[]): HistorySummary | und
   if (!firstPoint) return undefined;
   let best = firstPoint;
   for (const point of points) if ((point.max ?? -1) > (best.max ?? -1)) best = point;
-  const known = points.reduce((sum, point) => sum + point.known, 0) / points.length;
+  const knownSum = points.reduce((sum, point) => sum + point.known, 0);
+  const averages = points.reduce((sum, { known, avg }) => sum + known * (avg ?? 0), 0);
   return {
-    known,
+    known: knownSum / points.length,
+    average: averages / knownSum,
     knownPoints: points.filter((point) => point.known > 0).length,
     firstAt: firstPoint.at,
     isBegun: first > 0,

@@ -20,6 +20,7 @@ import { HistoryProblemNotice } from "../history/history-problem.tsx";
 import { HeatMap } from "./heat-map.tsx";
 import { buildHistoryLines, summarise } from "./history-lines.ts";
 import { LazyPlot } from "./lazy-plot.tsx";
+import { describeLine, type Line } from "./line.ts";
 import type { PlotBand, PlotSeries } from "./line-plot.tsx";
 import { PLOT_COLOURS } from "./plot-colours.ts";
 
@@ -62,11 +63,16 @@ function Charts(props: {
   const series = useMemo((): readonly PlotSeries[] => {
     const { queue, staff } = lines;
     return [
-      { name: t("plots.average"), line: lines.average, colour: PLOT_COLOURS.players },
-      ...(queue ? [{ name: t("plots.queue"), line: queue, colour: PLOT_COLOURS.queue, isDashed: true }] : []),
-      ...(staff ? [{ name: t("plots.staff"), line: staff, colour: PLOT_COLOURS.staff, isDashed: true }] : []),
+      {
+        name: t("plots.average"),
+        line: lines.average,
+        whole: summary?.average ?? null,
+        colour: PLOT_COLOURS.players,
+      },
+      ...(queue ? [highestOf(t("plots.queue"), queue, PLOT_COLOURS.queue)] : []),
+      ...(staff ? [highestOf(t("plots.staff"), staff, PLOT_COLOURS.staff)] : []),
     ];
-  }, [lines, t]);
+  }, [lines, summary, t]);
   const band = useMemo(
     (): PlotBand => ({
       name: t("plots.band"),
@@ -92,7 +98,7 @@ function Charts(props: {
         times={lines.times}
         series={series}
         band={band}
-        lastName={t("plots.latest")}
+        wholeName={t("plots.whole")}
         hasDates
       />
       <Summary history={history} {...summary} />
@@ -103,6 +109,11 @@ function Charts(props: {
       <NumbersToggle history={history} />
     </>
   );
+}
+
+/** A line of highest values, which stands for the highest of them. */
+function highestOf(name: string, line: Line, colour: PlotSeries["colour"]): PlotSeries {
+  return { name, line, whole: describeLine(line)?.high ?? null, colour, isDashed: true };
 }
 
 function Summary(props: { readonly history: PlayersHistory } & NonNullable<ReturnType<typeof summarise>>) {

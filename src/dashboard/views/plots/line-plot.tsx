@@ -12,6 +12,8 @@ import { describeLine, type Line, listLonePlaces } from "./line.ts";
 export type PlotSeries = {
   readonly name: string;
   readonly line: Line;
+  /** What the name says, over the whole plot. Without it the last value stands for the line. */
+  readonly whole?: number | null;
   readonly colour: Readonly<Record<Scheme, string>>;
   readonly isFilled?: boolean;
   /** Dashes tell lines apart without colours. */
@@ -34,8 +36,8 @@ export type LinePlotProps = {
   readonly band?: PlotBand;
   /** Whether the times are of more than one day, so that dates are shown too. */
   readonly hasDates?: boolean;
-  /** What the last values are called; "now" by default. */
-  readonly lastName?: string;
+  /** What the values are about while the cursor is elsewhere; "now" by default. */
+  readonly wholeName?: string;
 };
 
 const HEIGHT = 240;
@@ -104,11 +106,13 @@ export function LinePlot(props: LinePlotProps) {
 
   const write = (value: number | null | undefined) =>
     value === null || value === undefined ? t("live.noValue") : format.number(Math.round(value * 10) / 10);
-  const descriptions = series.flatMap(({ name, line }) => {
+  const descriptions = series.flatMap(({ name, line, whole }) => {
     const range = describeLine(line);
     if (!range) return [];
-    const { now, low, high } = range;
-    return t("live.described", { name, now: write(now), low: write(low), high: write(high) });
+    const [low, high] = [write(range.low), write(range.high)];
+    return whole === undefined
+      ? t("live.described", { name, now: write(range.now), low, high })
+      : t("plots.described", { name, whole: write(whole), low, high });
   });
   const bandText = band && describeBand(band, cursor, write);
   const at = cursor === null ? undefined : times[cursor];
@@ -120,7 +124,7 @@ export function LinePlot(props: LinePlotProps) {
         </Title>
         <Text size="sm" c="dimmed" className="numbers" style={{ flex: "none" }}>
           {at === undefined
-            ? (props.lastName ?? t("live.now"))
+            ? (props.wholeName ?? t("live.now"))
             : hasDates
               ? format.dateTime(at * 1000)
               : t("live.at", { time: format.time(at * 1000) })}
@@ -133,8 +137,9 @@ export function LinePlot(props: LinePlotProps) {
         style={{ minHeight: HEIGHT }}
       />
       <Group gap="lg" mt="xs">
-        {series.map(({ name, line, colour, isDashed }) => {
-          const value = cursor === null ? describeLine(line)?.now : line[cursor];
+        {series.map(({ name, line, whole, colour, isDashed }) => {
+          const ofPlot = whole === undefined ? describeLine(line)?.now : whole;
+          const value = cursor === null ? ofPlot : line[cursor];
           return (
             <LegendItem
               key={name}
