@@ -90,6 +90,13 @@ describe("an answer without an end", () => {
     },
   );
 
+  test("with a final status behind eleven interim answers, in one piece, has none", () => {
+    const text = `${CONTINUE.repeat(INTERIM_ANSWERS_MAX + 1)}${FINAL}`;
+    expect(read(text, text.length)).toMatchObject({ state: "invalid", status: undefined });
+    const allowed = `${CONTINUE.repeat(INTERIM_ANSWERS_MAX)}${FINAL}`;
+    expect(read(allowed, allowed.length)).toMatchObject({ state: "done", status: 200 });
+  });
+
   test("takes 16 KiB, counted from the first byte of the first interim answer", () => {
     const padded = (bytes: number) => `HTTP/1.1 103 E\r\nA: ${"b".repeat(bytes)}\r\n\r\n`;
     expect(read(`${padded(16_000)}${FINAL}`)).toMatchObject({ state: "done", status: 200 });

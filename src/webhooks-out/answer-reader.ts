@@ -23,6 +23,7 @@ export class AnswerReader {
   /** Where the next head, the body or its next chunk begins. */
   #offset = 0;
   #interimAnswers = 0;
+  #isInvalid = false;
   #head: Head | undefined;
   readonly #chunks: Buffer[] = [];
 
@@ -43,12 +44,14 @@ export class AnswerReader {
     this.#bytes.set(part, this.#size);
     this.#size += part.length;
     const state = this.#read();
+    this.#isInvalid ||= state === "invalid";
     if (state !== "more" || this.#size < ANSWER_BYTES_MAX) return state;
     return this.find() ? "done" : "invalid";
   }
 
   /** The answer as far as it came; undefined before its final status. A head or a body that does not end is cut. */
   find(): Answer | undefined {
+    if (this.#isInvalid) return undefined;
     const head = this.#head ?? this.#parseHead(this.#bytes.lastIndexOf(LINE_END, this.#size - 1));
     if (!head || head.status < 200) return undefined;
     const { status, headers } = head;

@@ -91,9 +91,7 @@ describe("a request to a receiver", () => {
     try {
       const { status } = await makePost()(request(`http://hooks.example:${server.port}/`));
       // The receiver never answers a handshake.
-      const secure = await makePost({ deadlineMs: 2_000 })(
-        request(`https://hooks.example:${server.port}/`),
-      );
+      const secure = await makePost({ deadlineMs: 2_000 })(request(`https://hooks.example:${server.port}/`));
       expect([status, secure.status]).toEqual([204, null]);
       expect(server.connections).toBe(2);
       expect(proxy.connections).toBe(0);

@@ -168,7 +168,7 @@ browserTest("staff, playtime and a player's sessions, in Russian on a dark phone
   await drawer.getByText("пропал: игра не сообщила о выходе").waitFor();
   await expectAccessible(page);
   const { text } = await download(page, drawer.getByRole("button", { name: "Скачать в CSV" }));
-  expect(text).toContain("'=Tom:71,71,");
+  expect(text).toContain('"\'=Tom:71","71",');
 
   const key = await (await getSite()).mintKey("busy", { sections: toSectionSet(["Players", "Staff"]) });
   const asked = history.queries.length;

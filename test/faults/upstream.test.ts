@@ -276,7 +276,9 @@ describe("transport faults", () => {
 
   test("one hanging server does not hold up another", async () => {
     simulator.arm({ kind: "hang", server: `Town${serverCount}` });
-    const stuck = await impatient.addKey(await impatient.addServer({ serverKey: `fault-Town${serverCount}` }));
+    const stuck = await impatient.addKey(
+      await impatient.addServer({ serverKey: `fault-Town${serverCount}` }),
+    );
     const hanging = impatient.get("/v2/game/server", stuck.token);
     const other = await impatient.addKey(
       await impatient.addServer({ serverKey: `free-Other${serverCount}` }),

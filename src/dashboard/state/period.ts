@@ -1,5 +1,5 @@
 // The periods that the user can choose for questions about the past. Days are those of the browser's time zone.
-import { DAY_MS } from "../../core/durations.ts";
+import { DAY_MS, MINUTE_MS } from "../../core/durations.ts";
 import { HISTORY_RANGE_MAX_MS } from "../../core/history/history.ts";
 
 export type Period = { readonly from: number; readonly to: number };
@@ -30,9 +30,12 @@ export function resolvePeriod(choice: PeriodChoice, now: number): Period | Perio
   return to - from > HISTORY_RANGE_MAX_MS ? "tooLong" : { from, to };
 }
 
-/** Whether the period ended before this time, so that asking again is of little use. */
+/** So long after it is over, the last minute of a period has been recorded. */
+const RECORDED_AFTER_MS = 2 * MINUTE_MS;
+
+/** Whether all of the period has been recorded at this time, so that asking again brings nothing new. */
 export function isOver({ to }: Period, now: number): boolean {
-  return to < now;
+  return to < now - RECORDED_AFTER_MS;
 }
 
 /** Names the choice for a cache: two choices with the same name mean the same. */

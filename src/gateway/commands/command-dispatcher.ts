@@ -16,6 +16,7 @@ import type { Claim, CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Delivery, Upstream, UpstreamFailure } from "../../core/ports/upstream.ts";
+import { checkEveryMs, RunningTime } from "../../core/running-time.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { NO_CODE } from "../../core/upstream-codes.ts";
 import type { CommandMeter } from "./command-meter.ts";
@@ -140,8 +141,14 @@ export class CommandDispatcher {
   async #endWorkers(graceMs: number): Promise<void> {
     this.#isStopping = true;
     this.wakeWorkers();
-    const ended = Promise.all([...this.#workers.values()].map((worker) => worker.ended));
-    await Promise.race([ended, Bun.sleep(graceMs)]);
+    let isEnded = false;
+    const ended = Promise.all([...this.#workers.values()].map((worker) => worker.ended)).then(() => {
+      isEnded = true;
+    });
+    const everyMs = checkEveryMs(graceMs);
+    const running = new RunningTime(performance.now(), everyMs);
+    while (!isEnded && running.at(performance.now()) < graceMs)
+      await Promise.race([ended, Bun.sleep(everyMs)]);
     this.#isStopped = true;
   }
 

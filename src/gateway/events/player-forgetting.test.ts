@@ -102,6 +102,11 @@ describe("forgetting a player", () => {
     expect(done).toEqual(["commands 54"]);
   });
 
+  test("without an archive a command that is not finished is told, because nothing notes what is left", async () => {
+    const { forgetting } = create({ hasArchive: false, erase: () => false });
+    await expect(forgetting.forget("54", ACTOR)).rejects.toThrow(StoreUnavailable);
+  });
+
   test("an operator does not wait for ever, and the work goes on", async () => {
     const step = Promise.withResolvers<boolean>();
     const { forgetting, done } = create({ step: () => step.promise }, true);

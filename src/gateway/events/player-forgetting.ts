@@ -66,8 +66,11 @@ export class PlayerForgetting {
     await settings.saveAudited(LAST_FORGOTTEN_AT, String(now), TARGET, note);
     if (!canForget(playerId)) return;
     if (!archive) {
-      // No names are known without an archive.
-      await commands.forgetPlayer({ id: playerId, names: [] }, now);
+      // No names are known without an archive, and nothing notes what is left to do.
+      if (!(await commands.forgetPlayer({ id: playerId, names: [] }, now)))
+        throw new StoreUnavailable(
+          "a command that names the player is not finished; forget the player again later",
+        );
       return;
     }
     // What waits in memory was read before, so it is to be forgotten too.

@@ -67,3 +67,15 @@ test("a sender whose signature comes last does not wait for the flood of another
   expect(order.lastIndexOf("game")).toBeLessThan(30);
   expect(check.waiting).toBe(0);
 });
+
+test("of one sender, small bodies are checked before large ones", async () => {
+  const check = new SignatureCheck([signer.publicKey]);
+  const large = new Uint8Array(60_000);
+  const order: string[] = [];
+  const add = (name: string, bytes: Uint8Array) =>
+    check.isValid(signedHeaders(), bytes, "proxy", NEVER).then(() => order.push(name));
+  const flood = Array.from({ length: 100 }, () => add("large", large));
+  const genuine = Array.from({ length: 5 }, () => add("small", body));
+  await Promise.all([...flood, ...genuine]);
+  expect(order.lastIndexOf("small")).toBeLessThan(30);
+});

@@ -6,6 +6,9 @@ export const TIMESTAMP_TOLERANCE_MS = 300_000;
 /** How many signatures are checked at a time, in threads of the runtime. Others wait. */
 const CHECKS_MAX = 4;
 
+/** A body of the game has a few hundred bytes. Larger ones of the same sender wait for smaller ones. */
+const SMALL_BODY_BYTES = 8 * 1024;
+
 const SIGNATURE_SHAPE = /^[0-9a-fA-F]{128}$/;
 const TIMESTAMP_SHAPE = /^[0-9]{1,12}$/;
 
@@ -25,10 +28,12 @@ export function judgeHeaders(
   return isNear ? { timestamp, signature: signature.toLowerCase() } : "timestamp";
 }
 
+type WaitingChecks = { readonly small: Set<() => void>; readonly large: Set<() => void> };
+
 export class SignatureCheck {
   readonly #keys: readonly KeyObject[];
   /** Who waits for a check, by sender. The senders take turns, so that a flood of one keeps no other waiting. */
-  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #waiting = new Map<string, WaitingChecks>();
   #checks = 0;
 
   /** Each as base64 of its SPKI form. A signature of any of them is valid. */
@@ -40,7 +45,7 @@ export class SignatureCheck {
 
   /** How many wait for their turn. */
   get waiting(): number {
-    return this.#waiting.values().reduce((sum, { size }) => sum + size, 0);
+    return this.#waiting.values().reduce((sum, waiting) => sum + sizeOf(waiting), 0);
   }
 
   /** "given up" when `givenUp` resolves before its turn comes. Nothing holds the body then. */
@@ -51,7 +56,7 @@ export class SignatureCheck {
     givenUp: Promise<"given up">,
   ): Promise<boolean | "given up"> {
     if (this.#checks < CHECKS_MAX) this.#checks++;
-    else if ((await this.#waitForTurn(sender, givenUp)) === "given up") return "given up";
+    else if ((await this.#waitForTurn(sender, body.length, givenUp)) === "given up") return "given up";
     try {
       const signed = Buffer.concat([Buffer.from(timestamp), body]);
       const bytes = Buffer.from(signature, "hex");
@@ -62,33 +67,44 @@ export class SignatureCheck {
     }
   }
 
-  async #waitForTurn(sender: string, givenUp: Promise<"given up">): Promise<"turn" | "given up"> {
+  async #waitForTurn(
+    sender: string,
+    bytes: number,
+    givenUp: Promise<"given up">,
+  ): Promise<"turn" | "given up"> {
     const { promise, resolve } = Promise.withResolvers<"turn">();
     const wake = () => resolve("turn");
-    const waiting = this.#waiting.get(sender) ?? new Set();
-    this.#waiting.set(sender, waiting.add(wake));
+    const waiting = this.#waiting.get(sender) ?? { small: new Set(), large: new Set() };
+    const queue = bytes <= SMALL_BODY_BYTES ? waiting.small : waiting.large;
+    queue.add(wake);
+    this.#waiting.set(sender, waiting);
     const outcome = await Promise.race([promise, givenUp]);
     if (outcome === "turn") return outcome;
     // Woken and given up at the same time: the turn is the next one's.
-    if (!waiting.delete(wake)) this.#passTurn();
-    else if (waiting.size === 0) this.#waiting.delete(sender);
+    if (!queue.delete(wake)) this.#passTurn();
+    else if (sizeOf(waiting) === 0) this.#waiting.delete(sender);
     return outcome;
   }
 
   /** To the sender who has waited longest for a turn; to nobody when nobody waits. */
   #passTurn(): void {
     const [first] = this.#waiting;
-    const [sender, waiting] = first ?? [];
-    const [wake] = waiting ?? [];
-    if (sender === undefined || !waiting || !wake) {
+    if (!first) {
       this.#checks--;
       return;
     }
-    waiting.delete(wake);
+    const [sender, waiting] = first;
+    const queue = waiting.small.size > 0 ? waiting.small : waiting.large;
+    const [wake] = queue;
+    if (wake) queue.delete(wake);
     this.#waiting.delete(sender);
-    if (waiting.size > 0) this.#waiting.set(sender, waiting);
-    wake();
+    if (sizeOf(waiting) > 0) this.#waiting.set(sender, waiting);
+    wake?.();
   }
+}
+
+function sizeOf({ small, large }: WaitingChecks): number {
+  return small.size + large.size;
 }
 
 function verifyWith(key: KeyObject, signed: Uint8Array, signature: Uint8Array): Promise<boolean> {

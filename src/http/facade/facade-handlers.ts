@@ -77,13 +77,14 @@ export class FacadeHandlers {
    * Clients send a command again after a timeout, 429 or 5xx. So the same text is the same command for a while, the answer comes
    * before a client gives up waiting, and a command that the game may have run gets no status after which it is sent again.
    */
-  async send(call: Call, { server }: Caller): Promise<Response> {
+  async send(call: Call, { server, key: sender }: Caller): Promise<Response> {
     const { submitter, callerSteps, ends, clock } = this.#parts;
     const body = await readJsonBody(call);
     if (body === undefined || isRefusal(body)) return answerRefusal(call, body ?? NO_BODY);
     const command = parseCommand(toOwnBody(body.json));
     // Before the key is checked again, because it may take a while.
-    const known = isRefusal(command) ? undefined : await this.#findRefusal(server);
+    const isAllowed = !isRefusal(command) && mayRun(sender.grant.commands, command.text);
+    const known = isAllowed ? await this.#findRefusal(server) : undefined;
     const key = await callerSteps.recheck(call, SENDING_COMMAND, clock());
     if (isRefusal(key)) return answerRefusal(call, key);
     if (isRefusal(command)) return answerRefusal(call, command);

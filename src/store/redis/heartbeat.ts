@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { RunningTime } from "../../core/running-time.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { randomBase62 } from "../../core/token.ts";
 import { CoalescedTask } from "./coalesced-task.ts";
@@ -11,6 +12,7 @@ import { type Directory, VERSIONS_KEPT } from "./directory.ts";
 import { NAMES } from "./names.ts";
 import type { RedisClock } from "./redis-clock.ts";
 import type { RedisLink } from "./redis-link.ts";
+import { CHECK_EVERY_MS } from "./reply-deadlines.ts";
 import { createScript } from "./script.ts";
 import heartbeatText from "./scripts/heartbeat.lua" with { type: "text" };
 import type { SharedLimits } from "./shared-limits.ts";
@@ -90,11 +92,15 @@ export class Heartbeat {
   async catchUp(): Promise<void> {
     const { promise, reject } = Promise.withResolvers<never>();
     const giveUp = () => reject(new StoreUnavailable("Redis did not list the changes in time"));
-    const timer = setTimeout(giveUp, this.#parts.link.replyDeadlineMs);
+    const { replyDeadlineMs } = this.#parts.link;
+    const running = new RunningTime(performance.now(), CHECK_EVERY_MS);
+    const timer = setInterval(() => {
+      if (running.at(performance.now()) > replyDeadlineMs) giveUp();
+    }, CHECK_EVERY_MS);
     try {
       await Promise.race([this.#catchUp.join(), promise]);
     } finally {
-      clearTimeout(timer);
+      clearInterval(timer);
     }
   }
 

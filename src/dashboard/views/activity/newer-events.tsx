@@ -20,9 +20,11 @@ export function NewerEvents(props: {
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    const observer = new IntersectionObserver((entries) => setHeld(entries.at(-1)?.isIntersecting ?? false), {
-      rootMargin: TOP_OF_WINDOW,
-    });
+    const observer = new IntersectionObserver(
+      // In a tall window the list may begin in that part without being scrolled.
+      (entries) => setHeld(scrollY > 0 && (entries.at(-1)?.isIntersecting ?? false)),
+      { rootMargin: TOP_OF_WINDOW },
+    );
     observer.observe(element);
     return () => observer.disconnect();
   }, [frame, setHeld]);
