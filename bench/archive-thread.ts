@@ -5,9 +5,6 @@
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
-import { SqliteArchive } from "../src/archive/sqlite/sqlite-archive.ts";
-import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
 import { filterAll } from "../src/core/events/event-types.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
 import { NO_HISTORY } from "../src/core/history/history.ts";
@@ -18,7 +15,9 @@ import type {
   PageRequest,
   RecordOutcome,
 } from "../src/core/ports/archive.ts";
+import { openEmbeddedArchive } from "../src/database/archive/embedded-archive.ts";
 import { startArchiveThread } from "../src/threads.ts";
+import { openLocalArchive } from "../test/event-archive.ts";
 import { median } from "./statistics.ts";
 
 const ROUNDS = 5;
@@ -91,7 +90,7 @@ async function measureRound(way: Way, path: string): Promise<Delay> {
 }
 
 function openInThread(path: string): Keeper {
-  const archive: Archive = new SqliteArchive(path, startArchiveThread);
+  const archive: Archive = openEmbeddedArchive(path, startArchiveThread);
   return {
     record: (records) => archive.record(records),
     readPage: (request) => archive.readPage(request),
@@ -100,13 +99,7 @@ function openInThread(path: string): Keeper {
 }
 
 function openHere(path: string): Keeper {
-  const db = openArchiveFile(path);
-  const ledger = new SqliteLedger(db);
-  return {
-    record: async (records) => ledger.record(records),
-    readPage: async (request) => ledger.readPage(request),
-    close: async () => db.close(),
-  };
+  return openLocalArchive(path);
 }
 
 /** Records readings and reads pages at a steady pace, as far as the archive keeps up. */

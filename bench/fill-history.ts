@@ -1,11 +1,13 @@
 // Fills an embedded archive with the history of many servers: that of one server is recorded by the archive itself, day by day,
 // and the others get copies of its rows, which is many times as fast.
 import type { Database } from "bun:sqlite";
-import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
-import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
 import { DAY_MS, MINUTE_MS } from "../src/core/durations.ts";
 import { type Counts, RESOLUTION_KEPT_MS } from "../src/core/history/counts.ts";
 import { type HistoryChange, NO_HISTORY, type StaffAct } from "../src/core/history/history.ts";
+import type { Archive } from "../src/core/ports/archive.ts";
+import { createArchive } from "../src/database/archive/archive.ts";
+import { openArchiveFile } from "../src/database/archive/open-archive-file.ts";
+import { SqliteDriver } from "../src/database/sqlite.ts";
 
 export const STAFF = 20;
 
@@ -41,22 +43,22 @@ export function playerOf(index: number): string {
 }
 
 /** `onServer` is called after each server. */
-export function fillHistory(
+export async function fillHistory(
   path: string,
   { servers, days, endsAt }: HistorySize,
   onServer: (server: number) => void,
-): void {
+): Promise<void> {
   const db = openArchiveFile(path);
   // Only for the filling: a file that is lost in a crash is filled again.
   db.exec("PRAGMA synchronous = OFF");
   db.exec("PRAGMA cache_size = -262144");
-  const ledger = new SqliteLedger(db);
-  for (let server = 0; server < servers; server++) addTo(ledger, server, NO_HISTORY, endsAt);
+  const archive = createArchive(new SqliteDriver(db));
+  for (let server = 0; server < servers; server++) await addTo(archive, server, NO_HISTORY, endsAt);
   for (let day = 0; day < days; day++) {
     const startsAt = endsAt - (days - day) * DAY_MS;
-    addTo(ledger, 0, makeDay(startsAt, endsAt), endsAt);
+    await addTo(archive, 0, makeDay(startsAt, endsAt), endsAt);
   }
-  while (ledger.prune({ now: endsAt, days: 30, eventsMax: 1_000_000 }));
+  while (await archive.prune({ now: endsAt, days: 30, eventsMax: 1_000_000 }));
   onServer(0);
   for (let server = 1; server < servers; server++) {
     copyHistory(db, server);
@@ -77,12 +79,12 @@ export function makeMinute(at: number): HistoryChange {
   };
 }
 
-function addTo(ledger: SqliteLedger, server: number, history: HistoryChange, now: number): void {
+async function addTo(archive: Archive, server: number, history: HistoryChange, now: number): Promise<void> {
   const serverId = serverOf(server);
-  const { version } = ledger.load(serverId);
+  const { version } = await archive.load(serverId);
   const staff = Array.from({ length: STAFF }, (_, index) => [playerOf(index), nameOf(index)]);
   const memory = version === 0 ? [{ part: "staff", text: JSON.stringify({ Mods: staff }) }] : [];
-  ledger.record([{ serverId, version, events: [], memory, history, stillShown: [], now }]);
+  await archive.record([{ serverId, version, events: [], memory, history, stillShown: [], now }]);
 }
 
 function copyHistory(db: Database, server: number): void {

@@ -2,11 +2,12 @@
 // their rows with later numbers, which is a hundred times as fast.
 
 import { SQL } from "bun";
-import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
-import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
 import { NO_HISTORY } from "../src/core/history/history.ts";
 import type { Archive, LedgerRecord } from "../src/core/ports/archive.ts";
+import { createArchive } from "../src/database/archive/archive.ts";
+import { openArchiveFile } from "../src/database/archive/open-archive-file.ts";
+import { SqliteDriver } from "../src/database/sqlite.ts";
 
 export const LEDGER_SERVER = "srv_ledger";
 /** So many events are recorded by the archive; the others are copies of them. */
@@ -18,13 +19,13 @@ const BATCH = 1_000;
 const FIRST_AT = 1_790_000_000_000;
 
 /** `events` must be a multiple of RECORDED. */
-export function fillSqliteLedger(path: string, events: number): void {
+export async function fillSqliteLedger(path: string, events: number): Promise<void> {
   const db = openArchiveFile(path);
   // Only for the filling: a file that is lost in a crash is filled again.
   db.exec("PRAGMA synchronous = OFF");
   db.exec("PRAGMA cache_size = -262144");
-  const ledger = new SqliteLedger(db);
-  for (const record of listRecords()) ledger.record([record]);
+  const archive = createArchive(new SqliteDriver(db));
+  for (const record of listRecords()) await archive.record([record]);
   for (const copy of writeCopies("", events)) db.exec(copy);
   db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
@@ -34,10 +35,10 @@ export function fillSqliteLedger(path: string, events: number): void {
 export async function fillPostgresLedger(archive: Archive, url: string, events: number): Promise<void> {
   for (const record of listRecords()) await archive.record([record]);
   const sql = new SQL(url, { max: 1 });
-  for (const copy of writeCopies("gatehouse_", events)) await sql.unsafe(copy);
+  for (const copy of writeCopies("gatehouse.", events)) await sql.unsafe(copy);
   // The server's autovacuum does the same, some time later.
   for (const table of ["events", "event_players", "ledgers"])
-    await sql.unsafe(`VACUUM ANALYZE gatehouse_${table}`);
+    await sql.unsafe(`VACUUM ANALYZE gatehouse.${table}`);
   await sql.close();
 }
 

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { SqliteArchive } from "../src/archive/sqlite/sqlite-archive.ts";
 import { DAY_MS, MINUTE_MS } from "../src/core/durations.ts";
 import type { Archive } from "../src/core/ports/archive.ts";
 import type { Period } from "../src/core/ports/history.ts";
+import { openEmbeddedArchive } from "../src/database/archive/embedded-archive.ts";
 import { startArchiveThread } from "../src/threads.ts";
 import { fillHistory, makeMinute, playerOf, STAFF, serverOf } from "./fill-history.ts";
 import { printGoals } from "./goals.ts";
@@ -66,8 +66,8 @@ const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-"));
 const progress = new Progress();
 const opened: Archive[] = [];
 try {
-  const full = open("full", settings.days);
-  const empty = open("empty", 0);
+  const full = await open("full", settings.days);
+  const empty = await open("empty", 0);
   const rows = await measureQuestions(full);
   const ratio = await measureRecords(empty, full);
   progress.end();
@@ -85,13 +85,13 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function open(name: string, days: number): Archive {
+async function open(name: string, days: number): Promise<Archive> {
   const { servers } = settings;
   progress.part(`the ${name} archive`, servers);
-  fillHistory(join(folder, `${name}.db`), { servers, days, endsAt: ENDS_AT }, (server) =>
+  await fillHistory(join(folder, `${name}.db`), { servers, days, endsAt: ENDS_AT }, (server) =>
     progress.step(`server ${server + 1}`),
   );
-  const archive = new SqliteArchive(join(folder, `${name}.db`), startArchiveThread);
+  const archive = openEmbeddedArchive(join(folder, `${name}.db`), startArchiveThread);
   opened.push(archive);
   return archive;
 }

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { PostgresArchive } from "../src/archive/postgres/postgres-archive.ts";
-import { SqliteArchive } from "../src/archive/sqlite/sqlite-archive.ts";
 import type { LedgerPlace } from "../src/core/events/cursor.ts";
 import { type EventFilter, type EventType, filterAll, toEventKind } from "../src/core/events/event-types.ts";
 import { type Archive, type LedgerPage, PAGE_LOOK_MAX, type PageRequest } from "../src/core/ports/archive.ts";
+import { openEmbeddedArchive } from "../src/database/archive/embedded-archive.ts";
+import { openPostgresArchive } from "../src/database/archive/open-archive.ts";
 import { startArchiveThread } from "../src/threads.ts";
 import { startPostgres, stopPostgresServers } from "../test/postgres-server.ts";
 import { fillPostgresLedger, fillSqliteLedger, LEDGER_SERVER, RECORDED } from "./fill-ledger.ts";
@@ -93,14 +93,14 @@ try {
 
 async function openSqliteLedger(events: number): Promise<Ledger> {
   const path = join(folder, `${events}.db`);
-  fillSqliteLedger(path, events);
-  const archive = new SqliteArchive(path, startArchiveThread);
+  await fillSqliteLedger(path, events);
+  const archive = openEmbeddedArchive(path, startArchiveThread);
   return { archive, events, marks: await readMarks(archive) };
 }
 
 async function openPostgresLedger(events: number): Promise<Ledger> {
   const server = await startPostgres();
-  const archive = new PostgresArchive(server.urlOf());
+  const archive = openPostgresArchive(server.urlOf());
   await fillPostgresLedger(archive, server.urlOf(), events);
   return { archive, events, marks: await readMarks(archive) };
 }

@@ -6,13 +6,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
-import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
 import { NO_HISTORY } from "../src/core/history/history.ts";
+import type { Archive } from "../src/core/ports/archive.ts";
 import { mintToken } from "../src/core/token.ts";
 import { showUrl } from "../src/core/webhooks/address.ts";
 import { writeWebhookSecret } from "../src/core/webhooks/standard.ts";
 import { WEBHOOK_FORMATS, WEBHOOKS_PER_SERVER_MAX } from "../src/core/webhooks/webhook.ts";
+import { createArchive } from "../src/database/archive/archive.ts";
+import { openArchiveFile } from "../src/database/archive/open-archive-file.ts";
+import { SqliteDriver } from "../src/database/sqlite.ts";
 import { Sealer } from "../src/store/sealer.ts";
 import { createWebhookSealer } from "../src/store/webhook-sealer.ts";
 import { makeWebhook } from "../test/archive/webhook-samples.ts";
@@ -79,9 +81,9 @@ async function measure(simulator: Program, webhooks: number) {
   await store.close();
   const db = openArchiveFile(join(data, "archive.db"));
   db.exec("PRAGMA busy_timeout = 5000");
-  const ledger = new SqliteLedger(db);
+  const archive = createArchive(new SqliteDriver(db));
   const receivers = await startReceivers();
-  const mustArrive = createWebhooks(ledger, serverIds, webhooks, receivers);
+  const mustArrive = await createWebhooks(archive, serverIds, webhooks, receivers);
   const countReceived = async () => Number(await (await fetch(receivers.urls[0] ?? "")).text());
   const env = {
     ...settingsOf(data, simulator.urls[0] ?? ""),
@@ -99,7 +101,7 @@ async function measure(simulator: Program, webhooks: number) {
     const idle = await look(program, read, async () => Date.now() >= endsAt);
     const before = await countReceived();
     const beganAt = Date.now();
-    for (const serverId of serverIds) addEvents(ledger, serverId);
+    for (const serverId of serverIds) await addEvents(archive, serverId);
     const quiet = beganAt + seconds * 1_000;
     const busy = await look(program, read, async () => {
       if (webhooks === 0) return Date.now() >= quiet;
@@ -116,12 +118,12 @@ async function measure(simulator: Program, webhooks: number) {
 }
 
 /** Returns how many requests must arrive: each event at each receiver that answers, ten of them in a message to Discord. */
-function createWebhooks(
-  ledger: SqliteLedger,
+async function createWebhooks(
+  archive: Archive,
   serverIds: readonly string[],
   count: number,
   { urls: [alive, dead] }: Program,
-): number {
+): Promise<number> {
   const sealer = createWebhookSealer(new Sealer(SECRET));
   let mustArrive = 0;
   for (let n = 0; n < count; n++) {
@@ -129,7 +131,7 @@ function createWebhooks(
     const format = WEBHOOK_FORMATS[n % WEBHOOK_FORMATS.length] ?? "standard";
     const isDead = n % DEAD_ONE_IN === 0;
     const url = `${isDead ? dead : alive}/in/${webhookId}`;
-    const outcome = ledger.createWebhook(
+    const outcome = await archive.createWebhook(
       makeWebhook({
         webhookId,
         serverId: serverIds[n % SERVERS] ?? "",
@@ -146,10 +148,10 @@ function createWebhooks(
   return mustArrive;
 }
 
-function addEvents(ledger: SqliteLedger, serverId: string): void {
-  const { version } = ledger.load(serverId);
+async function addEvents(archive: Archive, serverId: string): Promise<void> {
+  const { version } = await archive.load(serverId);
   const added = Array.from({ length: events }, (_, n) => makeEvent(n));
-  ledger.record([
+  await archive.record([
     { serverId, version, events: added, memory: [], history: NO_HISTORY, stillShown: [], now: Date.now() },
   ]);
 }

@@ -1,2 +1,2 @@
 // The entry of the embedded archive's thread.
-import "./archive/sqlite/worker.ts";
+import "./database/archive/worker.ts";

@@ -1,16 +1,20 @@
 // The entry of the reading thread.
 
 import { setPriority } from "node:os";
-import { openArchive } from "./open-archive.ts";
+import { openArchive } from "./database/archive/open-archive.ts";
 import type { ToThread } from "./reading-thread/messages.ts";
 import { ReadingHost } from "./reading-thread/reading-host.ts";
+import { startArchiveThread } from "./threads.ts";
 
 /** As with `nice`: the higher, the more the others come first. Much more than this would starve the thread. */
 const PRIORITY = 5;
 
 declare const self: Worker;
 
-const host = new ReadingHost(openArchive, (message) => self.postMessage(message));
+const host = new ReadingHost(
+  (place) => openArchive(place, startArchiveThread),
+  (message) => self.postMessage(message),
+);
 
 lowerPriority();
 

@@ -1,6 +1,6 @@
 // Starts the threads. Their entries stand beside main.ts, because a compiled program finds them only there.
 
-/** The thread of the embedded archive, see archive/sqlite/worker.ts. */
+/** The thread of the embedded archive, see database/archive/worker.ts. */
 export function startArchiveThread(): Worker {
   return new Worker(new URL("./archive-worker.ts", import.meta.url).href, { smol: true });
 }

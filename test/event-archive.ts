@@ -1,17 +1,38 @@
 // For tests of readers: the embedded archive without its thread, and pauses that end when the test says so.
 
-import { openArchiveFile } from "../src/archive/sqlite/open-archive-file.ts";
-import { SqliteLedger } from "../src/archive/sqlite/sqlite-ledger.ts";
+import { ARCHIVE_METHODS, type ArchiveMethod, callArchive } from "../src/core/archive-calls.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
 import { NO_HISTORY } from "../src/core/history/history.ts";
-import type { MapImage } from "../src/core/map-image.ts";
-import type { Archive, LedgerRecord, PageRequest, Retention } from "../src/core/ports/archive.ts";
-import type { SeenPlace } from "../src/core/seen-places.ts";
+import type { Archive } from "../src/core/ports/archive.ts";
+import { createArchive } from "../src/database/archive/archive.ts";
+import { openArchiveFile } from "../src/database/archive/open-archive-file.ts";
+import { SqliteDriver } from "../src/database/sqlite.ts";
 
 export const EVENT_AT = 1_800_000_000_000;
 
-export class MemoryArchive implements Archive {
-  readonly #ledger = new SqliteLedger(openArchiveFile(":memory:"));
+/** An archive on this thread. */
+export function openLocalArchive(path: string): Archive {
+  const driver = new SqliteDriver(openArchiveFile(path));
+  return createArchive(driver, { close: async () => driver.close() });
+}
+
+/** An archive whose methods all lead to `call`, which a test may replace, like each of the methods. */
+abstract class CalledArchive {
+  abstract call(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown>;
+}
+for (const method of ARCHIVE_METHODS) {
+  Object.defineProperty(CalledArchive.prototype, method, {
+    writable: true,
+    value(this: CalledArchive, ...args: readonly unknown[]) {
+      return this.call(method, args);
+    },
+  });
+}
+/** The same, with the types of the methods. */
+export const TestArchive = CalledArchive as unknown as abstract new () => CalledArchive & Archive;
+
+export class MemoryArchive extends TestArchive {
+  readonly #archive = openLocalArchive(":memory:");
   /** Thrown by every query, when it is set. */
   fault: Error | undefined;
   /** The servers of each call of findLast. */
@@ -19,109 +40,14 @@ export class MemoryArchive implements Archive {
   /** Called after a page was read and before it is given to the reader. */
   onPageRead: (() => Promise<void>) | undefined;
 
-  async load(serverId: string) {
-    return this.#run(() => this.#ledger.load(serverId));
+  async call(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
+    if (method === "findLast") this.asked.push(args[0] as readonly string[]);
+    if (method === "close") return undefined;
+    if (this.fault) throw this.fault;
+    const answer = await callArchive(this.#archive, method, args);
+    if (method === "readPage") await this.onPageRead?.();
+    return answer;
   }
-  async findRecorded(serverId: string, identities: readonly string[]) {
-    return this.#run(() => this.#ledger.findRecorded(serverId, identities));
-  }
-  async record(records: readonly LedgerRecord[]) {
-    return this.#run(() => this.#ledger.record(records));
-  }
-  async readPage(request: PageRequest) {
-    const page = this.#run(() => this.#ledger.readPage(request));
-    await this.onPageRead?.();
-    return page;
-  }
-  async findLast(serverIds: readonly string[]) {
-    this.asked.push(serverIds);
-    return this.#run(() => this.#ledger.findLast(serverIds));
-  }
-  async prune(retention: Retention) {
-    return this.#run(() => this.#ledger.prune(retention));
-  }
-  async removeServer(serverId: string) {
-    this.#run(() => this.#ledger.removeServer(serverId));
-  }
-  async startForgetting(playerId: string) {
-    this.#run(() => this.#ledger.startForgetting(playerId));
-  }
-  async continueForgetting() {
-    return this.#run(() => this.#ledger.continueForgetting());
-  }
-  async listForgotten() {
-    return this.#run(() => this.#ledger.listForgotten());
-  }
-  async finishForgetting(playerId: string) {
-    this.#run(() => this.#ledger.finishForgetting(playerId));
-  }
-  async addPlaces(serverId: string, places: readonly SeenPlace[]) {
-    this.#run(() => this.#ledger.addPlaces(serverId, places));
-  }
-  async listPlaces(serverId: string) {
-    return this.#run(() => this.#ledger.listPlaces(serverId));
-  }
-  async saveMapImage(serverId: string, image: MapImage) {
-    this.#run(() => this.#ledger.saveMapImage(serverId, image));
-  }
-  async findMapImage(serverId: string) {
-    return this.#run(() => this.#ledger.findMapImage(serverId));
-  }
-  async readMapImage(serverId: string) {
-    return this.#run(() => this.#ledger.readMapImage(serverId));
-  }
-  async removeMapImage(serverId: string) {
-    this.#run(() => this.#ledger.removeMapImage(serverId));
-  }
-  async listWebhooks(serverId?: string) {
-    return this.#run(() => this.#ledger.listWebhooks(serverId));
-  }
-  async findWebhook(webhookId: string) {
-    return this.#run(() => this.#ledger.findWebhook(webhookId));
-  }
-  async createWebhook(webhook: Parameters<Archive["createWebhook"]>[0]) {
-    return this.#run(() => this.#ledger.createWebhook(webhook));
-  }
-  async updateWebhook(...args: Parameters<Archive["updateWebhook"]>) {
-    return this.#run(() => this.#ledger.updateWebhook(...args));
-  }
-  async deleteWebhook(webhookId: string) {
-    return this.#run(() => this.#ledger.deleteWebhook(webhookId));
-  }
-  async noteAttempt(...args: Parameters<Archive["noteAttempt"]>) {
-    return this.#run(() => this.#ledger.noteAttempt(...args));
-  }
-  async listDeliveries(webhookId: string) {
-    return this.#run(() => this.#ledger.listDeliveries(webhookId));
-  }
-  async countWaiting(...args: Parameters<Archive["countWaiting"]>) {
-    return this.#run(() => this.#ledger.countWaiting(...args));
-  }
-  async listStateChanges(serverId: string, limit: number) {
-    return this.#run(() => this.#ledger.listStateChanges(serverId, limit));
-  }
-  async readAlertRules(serverId: string) {
-    return this.#run(() => this.#ledger.readAlertRules(serverId));
-  }
-  async setAlertRules(...args: Parameters<Archive["setAlertRules"]>) {
-    this.#run(() => this.#ledger.setAlertRules(...args));
-  }
-  async readCounts(...args: Parameters<Archive["readCounts"]>) {
-    return this.#run(() => this.#ledger.questions.readCounts(...args));
-  }
-  async readOpenHistory(...args: Parameters<Archive["readOpenHistory"]>) {
-    return this.#run(() => this.#ledger.questions.readOpenHistory(...args));
-  }
-  async listSessions(...args: Parameters<Archive["listSessions"]>) {
-    return this.#run(() => this.#ledger.questions.listSessions(...args));
-  }
-  async sumPresence(...args: Parameters<Archive["sumPresence"]>) {
-    return this.#run(() => this.#ledger.questions.sumPresence(...args));
-  }
-  async readStaff(...args: Parameters<Archive["readStaff"]>) {
-    return this.#run(() => this.#ledger.questions.readStaff(...args));
-  }
-  async close() {}
 
   /** Records events as a reading would. */
   async add(serverId: string, ...events: NewEvent[]): Promise<void> {
@@ -130,13 +56,7 @@ export class MemoryArchive implements Archive {
       { serverId, version, events, memory: [], history: NO_HISTORY, stillShown: [], now: EVENT_AT },
     ]);
   }
-
-  #run<T>(work: () => T): T {
-    if (this.fault) throw this.fault;
-    return work();
-  }
 }
-
 export function makeEvent(n: number, changes: Partial<NewEvent> = {}): NewEvent {
   return {
     type: "player.killed",

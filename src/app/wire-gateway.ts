@@ -15,7 +15,7 @@ import { EventReader } from "../gateway/events/event-reader.ts";
 import { EventRecorder } from "../gateway/events/event-recorder.ts";
 import { EventStreams } from "../gateway/events/event-streams.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
-import { MeteredArchive } from "../gateway/events/metered-archive.ts";
+import { meterArchive } from "../gateway/events/metered-archive.ts";
 import { PlayerForgetting } from "../gateway/events/player-forgetting.ts";
 import { recordReadings } from "../gateway/events/record-readings.ts";
 import type { Recorder } from "../gateway/events/recorder.ts";
@@ -85,7 +85,7 @@ export function wireGateway(wiring: GatewayWiring): Gateway {
   const { store, shared, clock, readingThread } = resources;
   const { log } = wiring.basics;
   const archiveMeter = readingThread?.meter ?? new ArchiveMeter();
-  const archive = options.archive ? new MeteredArchive(options.archive, archiveMeter) : resources.archive;
+  const archive = options.archive ? meterArchive(options.archive, archiveMeter) : resources.archive;
   const relayMeter = new RelayMeter();
   const relay = wireRelay(wiring, relayMeter);
   const commands = wireCommands(wiring, relay);

@@ -1,14 +1,15 @@
 // The archive: a file in the data folder, or a PostgreSQL that can be reached, is new enough and has tables that we know.
 import { SQL } from "bun";
-import { ARCHIVE_STEPS } from "../archive/postgres/schema.ts";
-import { SEALED_COLUMNS, type SealedWebhook } from "../archive/sealed-webhook.ts";
-import type { ArchiveReport } from "../archive/sqlite/inspect-archive.ts";
 import { hideAddress } from "../core/archive-address.ts";
 import { formatBytes } from "../core/byte-size.ts";
 import { findFaultWords } from "../core/system-faults.ts";
+import type { ArchiveReport } from "../database/archive/inspect-archive.ts";
+import { ARCHIVE_MIGRATIONS } from "../database/archive/migrations.ts";
+import { SEALED_COLUMNS, type SealedWebhook } from "../database/archive/sealed-webhook.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
 
 const NAME = "archive";
+const ARCHIVE_STEPS = ARCHIVE_MIGRATIONS.steps.length;
 const DEADLINE_MS = 5_000;
 const VERSION_MIN = 15;
 
@@ -95,14 +96,16 @@ async function askPostgres(sql: SQL): Promise<PostgresFacts> {
   const [row] = await sql<
     { version: string; has_tables: boolean; has_webhooks: boolean; is_read_only: boolean }[]
   >`
-    SELECT current_setting('server_version_num') AS version, to_regclass('gatehouse_schema') IS NOT NULL AS has_tables,
-      to_regclass('gatehouse_webhooks') IS NOT NULL AS has_webhooks,
+    SELECT current_setting('server_version_num') AS version, to_regclass('gatehouse.migrations') IS NOT NULL AS has_tables,
+      to_regclass('gatehouse.webhooks') IS NOT NULL AS has_webhooks,
       pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on' AS is_read_only`;
   const [steps] = row?.has_tables
-    ? await sql<{ steps: string }[]>`SELECT count(*) AS steps FROM gatehouse_schema`
+    ? await sql<
+        { steps: string }[]
+      >`SELECT count(*) AS steps FROM gatehouse.migrations WHERE list = 'archive'`
     : [];
   const webhooks: SealedWebhook[] = row?.has_webhooks
-    ? await sql.unsafe(`SELECT ${SEALED_COLUMNS} FROM gatehouse_webhooks ORDER BY created_at, webhook_id`)
+    ? await sql.unsafe(`SELECT ${SEALED_COLUMNS} FROM gatehouse.webhooks ORDER BY created_at, webhook_id`)
     : [];
   return {
     kind: "reached",

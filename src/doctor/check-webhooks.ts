@@ -1,6 +1,7 @@
 // The webhooks: whether their addresses and secrets can be decrypted with our secret, and which were disabled for a fault.
-import type { SealedWebhook } from "../archive/sealed-webhook.ts";
+
 import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
+import type { SealedWebhook } from "../database/archive/sealed-webhook.ts";
 import { type Finding, fail, ok, skip, warn } from "./finding.ts";
 
 const NAME = "webhooks";

@@ -1,10 +1,10 @@
 // Runs every check, one after another. Changes nothing: no files, no settings, no running instance.
 import { resolve } from "node:path";
-import { inspectArchive, readSealedWebhooks } from "../archive/sqlite/inspect-archive.ts";
 import type { Config } from "../config.ts";
 import { TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
 import { deriveNoticesToken } from "../core/token.ts";
+import { inspectArchive, readSealedWebhooks } from "../database/archive/inspect-archive.ts";
 import { DEMO_SERVER_KEY } from "../demo.ts";
 import { isInstanceRunning } from "../sqlite/read-only-database.ts";
 import { Sealer } from "../store/sealer.ts";

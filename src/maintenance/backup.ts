@@ -3,16 +3,16 @@
 import type { Database } from "bun:sqlite";
 import { chownSync, existsSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import type { Config } from "../config.ts";
+import { StartRefused } from "../core/errors.ts";
+import { DataFolder } from "../data-folder.ts";
 import {
   type ArchiveContents,
   type ArchiveReport,
   archiveLockPath,
   countArchive,
   inspectArchive,
-} from "../archive/sqlite/inspect-archive.ts";
-import type { Config } from "../config.ts";
-import { StartRefused } from "../core/errors.ts";
-import { DataFolder } from "../data-folder.ts";
+} from "../database/archive/inspect-archive.ts";
 import { copyDatabase } from "../sqlite/copy-database.ts";
 import { isInstanceRunning, lockPathOf } from "../sqlite/read-only-database.ts";
 import { Sealer } from "../store/sealer.ts";

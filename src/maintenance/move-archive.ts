@@ -3,30 +3,18 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import {
-  type ArchiveSource,
-  type ArchiveTarget,
-  PORTABLE_TABLES,
-  readTable,
-} from "../archive/portable-archive.ts";
-import { withPortablePostgres } from "../archive/postgres/portable-postgres.ts";
-import { findRefusal, openArchiveFile } from "../archive/sqlite/open-archive-file.ts";
-import { PortableSqlite } from "../archive/sqlite/portable-sqlite.ts";
 import { isPostgresAddress } from "../core/archive-address.ts";
 import { StartRefused } from "../core/errors.ts";
+import { ARCHIVE_MIGRATIONS } from "../database/archive/migrations.ts";
+import { findRefusal, openArchiveFile } from "../database/archive/open-archive-file.ts";
+import { copyTable, countRows, readTable } from "../database/copy-table.ts";
+import { tablesOf } from "../database/migrations.ts";
+import { withPostgres } from "../database/postgres.ts";
+import type { Sql } from "../database/sql.ts";
+import { SqliteDriver } from "../database/sqlite.ts";
 import { lockDataFolder } from "../store/sqlite/open-database.ts";
 
-/** Tables whose rows both keepers read in the same order, so that they can be compared row by row. */
-const COMPARED_TABLES: ReadonlySet<string> = new Set([
-  "ledgers",
-  "events",
-  "webhooks",
-  "deliveries",
-  "counts",
-  "sessions",
-  "player_days",
-  "staff_acts",
-]);
+const TABLES = tablesOf(ARCHIVE_MIGRATIONS);
 
 export type ArchiveMove = {
   /** `sqlite`, or the address of a PostgreSQL. */
@@ -67,40 +55,33 @@ function refuseFiles({ from, to }: ArchiveMove, path: string): void {
     throw new StartRefused(`${path} exists already and was not changed — move it away first`);
 }
 
-async function withSource<T>(
-  address: string,
-  path: string,
-  work: (source: ArchiveSource) => Promise<T>,
-): Promise<T> {
+async function withSource<T>(address: string, path: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   if (address !== "sqlite")
-    return explainFaults(address, () => withPortablePostgres(address, "source", work));
-  const db = openArchiveFile(path);
+    return explainFaults(address, () => withPostgres(address, "source", [ARCHIVE_MIGRATIONS], work));
+  const driver = new SqliteDriver(openArchiveFile(path));
   try {
-    return await work(new PortableSqlite(db));
+    return await driver.snapshot(work);
   } finally {
-    db.close();
+    driver.close();
   }
 }
 
 /** A file gets its name when it is complete. */
-async function withTarget<T>(
-  address: string,
-  path: string,
-  work: (target: ArchiveTarget) => Promise<T>,
-): Promise<T> {
+async function withTarget<T>(address: string, path: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   if (address !== "sqlite")
-    return explainFaults(address, () => withPortablePostgres(address, "target", work));
+    return explainFaults(address, () => withPostgres(address, "target", [ARCHIVE_MIGRATIONS], work));
   const draft = `${path}.partial`;
   removeFiles(draft);
   try {
     const db = openArchiveFile(draft);
+    // So that no log grows to the size of the archive, and none is left beside the file.
+    db.exec("PRAGMA journal_mode = DELETE");
+    const driver = new SqliteDriver(db);
     let moved: T;
     try {
-      moved = await work(new PortableSqlite(db));
-      // So that no log is left beside the file.
-      db.exec("PRAGMA journal_mode = DELETE");
+      moved = await driver.transact(work);
     } finally {
-      db.close();
+      driver.close();
     }
     renameSync(draft, path);
     return moved;
@@ -113,51 +94,37 @@ function removeFiles(path: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(path + suffix, { force: true });
 }
 
-async function copyArchive(
-  source: ArchiveSource,
-  target: ArchiveTarget,
-  { to, onProgress }: ArchiveMove,
-): Promise<MovedArchive> {
-  if (!(await target.isEmpty()))
+async function copyArchive(source: Sql, target: Sql, { to, onProgress }: ArchiveMove): Promise<MovedArchive> {
+  if (await target.get("SELECT 1 AS found FROM ledgers LIMIT 1"))
     throw new StartRefused(`${hidePassword(to)} is not empty; nothing was moved — choose an empty database`);
+  // The id comes with the archive, so that its cursors stay valid.
+  await target.run("DELETE FROM archive");
   const counts = new Map<string, number>();
-  for (const table of PORTABLE_TABLES) counts.set(table.name, await source.countRows(table));
+  for (const table of TABLES) counts.set(table.name, await countRows(source, table));
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
   let done = 0;
-  for (const table of PORTABLE_TABLES) {
-    for await (const rows of readTable(source, table)) {
-      await target.writeRows(table, rows);
-      done += rows.length;
+  for (const table of TABLES) {
+    await copyTable(source, target, table, (rows) => {
+      done += rows;
       onProgress(done, total);
-    }
+    });
   }
-  await compare(source, target, counts);
-  await target.finish(await source.readArchiveId());
+  await compare(source, target);
   return { servers: counts.get("ledgers") ?? 0, events: counts.get("events") ?? 0 };
 }
 
 /** The source may be deleted after the migration. */
-async function compare(
-  source: ArchiveSource,
-  target: ArchiveTarget,
-  counts: ReadonlyMap<string, number>,
-): Promise<void> {
-  for (const table of PORTABLE_TABLES) {
+async function compare(source: Sql, target: Sql): Promise<void> {
+  for (const table of TABLES) {
+    const arrived = readTable(target, table);
     const differs = () =>
       new StartRefused(`${table.name} differ in the new archive; nothing was moved — try again`);
-    if ((await target.countRows(table)) !== counts.get(table.name)) throw differs();
-    if (!COMPARED_TABLES.has(table.name)) continue;
-    const arrived = readTable(target, table);
     for await (const rows of readTable(source, table)) {
       const { value } = await arrived.next();
-      if (!isDeepStrictEqual(toPlain(rows), toPlain(value ?? []))) throw differs();
+      if (!isDeepStrictEqual(rows, value)) throw differs();
     }
+    if (!(await arrived.next()).done) throw differs();
   }
-}
-
-/** Rows of SQLite have another prototype. */
-function toPlain(rows: readonly object[]): object[] {
-  return rows.map((row) => ({ ...row }));
 }
 
 async function explainFaults<T>(address: string, work: () => Promise<T>): Promise<T> {

@@ -1,15 +1,16 @@
 // What the gateway and its reading thread say to each other.
+
+import type { ArchiveMethod } from "../core/archive-calls.ts";
 import type { GameHook } from "../core/events/game-hook.ts";
 import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { Delivery, UpstreamReading } from "../core/ports/upstream.ts";
 import type { WatchPlan } from "../core/watch-plan.ts";
+import type { ArchivePlace, ArchiveVerdict } from "../database/archive/open-archive.ts";
 import type { CountedEvent } from "../gateway/events/archive-meter.ts";
 import type { HookOutcome, KeptReading } from "../gateway/events/recorder.ts";
-import type { ArchivePlace, ArchiveVerdict } from "../open-archive.ts";
 import type { UpstreamSettings } from "../upstream/client.ts";
-import type { ArchiveMethod } from "./archive-calls.ts";
 
 export type ThreadSettings = {
   readonly upstream: Omit<UpstreamSettings, "clock">;

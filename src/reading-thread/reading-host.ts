@@ -1,25 +1,26 @@
 // The side of the thread: calls the game API, keeps what it answered until the gateway says what to do with it, and records
 // events. So neither parsing nor comparing takes time from requests.
+
+import { callArchive } from "../core/archive-calls.ts";
 import { StoreUnavailable } from "../core/errors.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { Archive } from "../core/ports/archive.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { ServerContent, Upstream, UpstreamReading } from "../core/ports/upstream.ts";
 import type { WatchPlan } from "../core/watch-plan.ts";
+import { type ArchivePlace, checkArchive, type openArchive } from "../database/archive/open-archive.ts";
 import { EventRecorder } from "../gateway/events/event-recorder.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
-import { type ArchiveObserver, MeteredArchive } from "../gateway/events/metered-archive.ts";
+import { type ArchiveObserver, meterArchive } from "../gateway/events/metered-archive.ts";
 import type { KeptReading } from "../gateway/events/recorder.ts";
-import { checkArchive, type openArchive } from "../open-archive.ts";
 import { UpstreamClient } from "../upstream/client.ts";
-import { callArchive } from "./archive-calls.ts";
 import type { Call, Fault, FromThread, LogLevel, News, ThreadSettings, ToThread } from "./messages.ts";
 
 /** Readings that the gateway has not asked for. It asks at once, so more are left only when it gave them up. */
 const KEPT_MAX = 200;
 const NOT_WATCHED: WatchPlan = { isWatched: false, intervalMs: 0 };
 
-export type OpenArchive = typeof openArchive;
+export type OpenArchive = (place: ArchivePlace) => ReturnType<typeof openArchive>;
 type Tell = (message: FromThread) => void;
 type Parts = {
   readonly upstream: Upstream;
@@ -127,7 +128,7 @@ export class ReadingHost {
   #open({ upstream, archive: settings, secret }: ThreadSettings): Parts {
     const clock = () => Date.now() + this.#skewMs;
     const opened = this.#openArchive(settings);
-    const archive = new MeteredArchive(opened, this.#observer);
+    const archive = meterArchive(opened, this.#observer);
     const recorder = new EventRecorder({
       archive,
       clock,

@@ -1,5 +1,7 @@
 // The side of the gateway: the game API and the recorder as it uses them, both at work in the reading thread. A thread that
 // dies is started again with the next call; what it had not recorded is found in the next readings, or lies in a gap.
+
+import { type ArchiveMethod, makeArchive } from "../core/archive-calls.ts";
 import { ArchiveUnavailable, StartRefused, StoreUnavailable } from "../core/errors.ts";
 import type { GameHook } from "../core/events/game-hook.ts";
 import type { Failure } from "../core/events/judge-state.ts";
@@ -15,7 +17,6 @@ import { NO_CODE } from "../core/upstream-codes.ts";
 import type { WatchPlan } from "../core/watch-plan.ts";
 import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
 import type { HookOutcome, KeptReading, Recorder } from "../gateway/events/recorder.ts";
-import { type ArchiveMethod, makeArchive } from "./archive-calls.ts";
 import type { Call, CallName, Calls, Fault, FromThread, News, ThreadSettings, ToThread } from "./messages.ts";
 
 /** The thread keeps its own deadlines. This one is for a thread that does not run at all. */

@@ -51,7 +51,7 @@ async function stageOf(kind: string, folder: string): Promise<Stage> {
     takeAway: () => postgres.stop(),
     giveBack: () => postgres.start(),
     async listLedgers() {
-      const rows = await postgres.ask("SELECT server_id FROM gatehouse_ledgers", url);
+      const rows = await postgres.ask("SELECT server_id FROM gatehouse.ledgers", url);
       return (rows as { server_id: string }[]).map(toId);
     },
   };

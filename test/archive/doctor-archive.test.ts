@@ -3,12 +3,12 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
-import type { SealedWebhook } from "../../src/archive/sealed-webhook.ts";
-import { inspectArchive, readSealedWebhooks } from "../../src/archive/sqlite/inspect-archive.ts";
-import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import type { Webhook } from "../../src/core/webhooks/webhook.ts";
+import { openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
+import { inspectArchive, readSealedWebhooks } from "../../src/database/archive/inspect-archive.ts";
+import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
+import type { SealedWebhook } from "../../src/database/archive/sealed-webhook.ts";
 import { inspectPostgres, judgeArchiveFile, judgePostgres } from "../../src/doctor/check-archive.ts";
 import { judgeWebhooks } from "../../src/doctor/check-webhooks.ts";
 import { Sealer } from "../../src/store/sealer.ts";
@@ -37,7 +37,7 @@ describe("the file", () => {
       finding: expect.stringContaining("is not an archive"),
     });
     rmSync(path);
-    const archive = new SqliteArchive(path, startArchiveThread);
+    const archive = openEmbeddedArchive(path, startArchiveThread);
     await addEvents(archive, kills(3));
     await archive.close();
     expect(look(path)).toMatchObject({
@@ -48,7 +48,7 @@ describe("the file", () => {
 
   test("damaged: its name, and what to do without a restart", async () => {
     const damaged = join(folder, "damaged.db");
-    const archive = new SqliteArchive(damaged, startArchiveThread);
+    const archive = openEmbeddedArchive(damaged, startArchiveThread);
     await addEvents(archive, kills(400));
     await archive.close();
     truncateSync(damaged, 8_192);
@@ -96,7 +96,7 @@ function expectWebhooksJudged(webhooks: readonly SealedWebhook[]): void {
 
 test("webhooks in the file: those of another secret and those that were disabled are told", async () => {
   const path = join(folder, "webhooks.db");
-  const archive = new SqliteArchive(path, startArchiveThread);
+  const archive = openEmbeddedArchive(path, startArchiveThread);
   await addWebhooks(archive);
   await archive.close();
   expectWebhooksJudged(readSealedWebhooks(path));
@@ -120,11 +120,14 @@ describe("PostgreSQL", () => {
       result: "warning",
       finding: expect.stringContaining("no tables"),
     });
-    const archive = new PostgresArchive(url);
+    const archive = openPostgresArchive(url);
     await addEvents(archive, kills(1));
     await archive.close();
     expect(await ask(url)).toMatchObject({ result: "ok", finding: expect.stringContaining("can be used") });
-    await server.ask("INSERT INTO gatehouse_schema VALUES (99), (98), (97)", url);
+    await server.ask(
+      "INSERT INTO gatehouse.migrations VALUES ('archive', 99), ('archive', 98), ('archive', 97)",
+      url,
+    );
     expect(await ask(url)).toMatchObject({
       result: "failure",
       finding: expect.stringContaining("newer Gatehouse"),
@@ -134,7 +137,7 @@ describe("PostgreSQL", () => {
   test("its webhooks: those of another secret and those that were disabled are told", async () => {
     const url = await server.createDatabase();
     expect(await inspectPostgres(url)).toMatchObject({ webhooks: [] });
-    const archive = new PostgresArchive(url);
+    const archive = openPostgresArchive(url);
     await addWebhooks(archive);
     await archive.close();
     const facts = await inspectPostgres(url);

@@ -5,10 +5,10 @@ import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
+import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
 import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
@@ -34,7 +34,7 @@ afterEach(async () => {
 afterAll(stopPostgresServers);
 
 function open(url: string): Archive {
-  const archive = new PostgresArchive(url);
+  const archive = openPostgresArchive(url);
   archives.push(archive);
   return archive;
 }
@@ -79,9 +79,9 @@ async function untilAvailable(archive: Archive): Promise<void> {
 }
 
 /** Brings the tables to the step before that of the webhooks, which the history came after. */
-const UNDO_WEBHOOKS = `DROP TABLE gatehouse_webhooks, gatehouse_deliveries; DROP INDEX gatehouse_events_by_kind;
-  DROP TABLE gatehouse_counts, gatehouse_sessions, gatehouse_player_days, gatehouse_staff_acts, gatehouse_player_names;
-  DELETE FROM gatehouse_schema WHERE step > (SELECT max(step) - 2 FROM gatehouse_schema)`;
+const UNDO_WEBHOOKS = `DROP TABLE gatehouse.webhooks, gatehouse.deliveries; DROP INDEX gatehouse.events_by_kind;
+  DROP TABLE gatehouse.counts, gatehouse.sessions, gatehouse.player_days, gatehouse.staff_acts, gatehouse.player_names;
+  DELETE FROM gatehouse.migrations WHERE step > (SELECT max(step) - 2 FROM gatehouse.migrations)`;
 
 async function listSessions(condition: string): Promise<readonly (number | undefined)[]> {
   const rows = await server.ask(`SELECT pid FROM pg_stat_activity WHERE ${condition}`);
@@ -175,7 +175,7 @@ describe("PostgreSQL", () => {
     const url = await server.createDatabase();
     const archive = open(url);
     await addEvents(archive, kills(3));
-    await server.ask("DROP SCHEMA public CASCADE; CREATE SCHEMA public", url);
+    await server.ask("DROP SCHEMA gatehouse CASCADE", url);
     expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
     expect((await archive.load("srv_a")).version).toBe(0);
     await addEvents(archive, kills(2));
@@ -190,16 +190,14 @@ describe("PostgreSQL", () => {
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
     const holding = sql.begin(async (tx) => {
-      await tx`LOCK TABLE gatehouse_events IN ACCESS EXCLUSIVE MODE`;
+      await tx`LOCK TABLE gatehouse.events IN ACCESS EXCLUSIVE MODE`;
       locked.resolve();
       await mayEnd;
     });
     await locked.promise;
     const archive = open(url);
     expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
-    const [session] = await listSessions(
-      "wait_event_type = 'Lock' AND query LIKE '%CREATE TABLE gatehouse_webhooks%'",
-    );
+    const [session] = await listSessions("wait_event_type = 'Lock' AND query LIKE '%CREATE TABLE webhooks%'");
     expect(session).toBeDefined();
     const next = archive.load("srv_a");
     end();

@@ -1,6 +1,6 @@
 // The shared archive fulfils the contract, on a real PostgreSQL.
 import { afterAll, beforeAll } from "bun:test";
-import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
+import { openPostgresArchive, type PostgresArchive } from "../../src/database/archive/open-archive.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { describeAlertRuleStore } from "./alert-rules-contract.ts";
 import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
@@ -18,7 +18,7 @@ async function createHarness(): Promise<ArchiveHarness> {
   const open: PostgresArchive[] = [];
   return {
     async open() {
-      const archive = new PostgresArchive(url);
+      const archive = openPostgresArchive(url);
       open.push(archive);
       return archive;
     },

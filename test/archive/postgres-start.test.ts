@@ -2,9 +2,9 @@
 // means for a start.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { parseConfig } from "../../src/config.ts";
 import { ArchiveUnavailable } from "../../src/core/errors.ts";
+import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
 import { listPageBlocks } from "../docs/page-blocks.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import {
@@ -131,7 +131,7 @@ describe("a PostgreSQL", () => {
   });
 
   test("that is absent at the start and too old when it comes stays unavailable, and says why", async () => {
-    const archive = new PostgresArchive(proxy.urlOf(await server.createDatabase()));
+    const archive = openPostgresArchive(proxy.urlOf(await server.createDatabase()));
     try {
       for (let time = 0; time < 2; time++) {
         const error = await archive.load("srv_a").catch((caught) => caught);
@@ -166,13 +166,13 @@ describe("a PostgreSQL", () => {
   test("whose user may not create tables is unavailable, and is used once it may", async () => {
     const url = await server.createDatabase();
     await server.ask("CREATE USER poor PASSWORD 's3cr3t'");
-    const archive = new PostgresArchive(url.replace("gatehouse@", "poor:s3cr3t@"));
+    const archive = openPostgresArchive(url.replace("gatehouse@", "poor:s3cr3t@"));
     try {
       const error = await archive.load("srv_a").catch((caught) => caught);
       expect(error).toBeInstanceOf(ArchiveUnavailable);
       expect(error.message).toContain("permission denied");
       expect(error.message).not.toContain("s3cr3t");
-      await server.ask("GRANT CREATE ON SCHEMA public TO poor", url);
+      await server.ask(`GRANT CREATE ON DATABASE ${new URL(url).pathname.slice(1)} TO poor`, url);
       await addEvents(archive, kills(2));
     } finally {
       await archive.close();
@@ -182,8 +182,11 @@ describe("a PostgreSQL", () => {
 
 test("a PostgreSQL that does not let us in is unavailable, and is used once it does", async () => {
   const url = await server.createDatabase();
-  await server.ask("CREATE ROLE outside NOLOGIN; GRANT CREATE ON SCHEMA public TO outside", url);
-  const archive = new PostgresArchive(url.replace("gatehouse@", "outside:s3cr3t@"));
+  await server.ask(
+    `CREATE ROLE outside NOLOGIN; GRANT CREATE ON DATABASE ${new URL(url).pathname.slice(1)} TO outside`,
+    url,
+  );
+  const archive = openPostgresArchive(url.replace("gatehouse@", "outside:s3cr3t@"));
   try {
     const error = await archive.load("srv_a").catch((caught) => caught);
     expect(error).toBeInstanceOf(ArchiveUnavailable);
@@ -206,8 +209,8 @@ test("the database is set up, dumped and restored as docs/deploying.md says", as
     await Bun.$`sh -c ${(block?.text ?? "false").replace(":5432/", `:${server.port}/`)}`.cwd(cwd).quiet();
   };
   const url = `postgres://gatehouse_archive:choose-a-password@127.0.0.1:${server.port}/gatehouse_archive`;
-  const archive = new PostgresArchive(url);
-  const restored = new PostgresArchive(url);
+  const archive = openPostgresArchive(url);
+  const restored = openPostgresArchive(url);
   try {
     await archive.check();
     const { last } = await addEvents(archive, kills(2));

@@ -3,8 +3,8 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
+import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { testWith, tracing } from "../needs.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
@@ -12,7 +12,7 @@ import { addHistory, session } from "./history-samples.ts";
 import { addEvents, kill, kills, NOW, readAll, record } from "./ledger-samples.ts";
 
 const root = makeTestFolder();
-const archives: SqliteArchive[] = [];
+const archives: EmbeddedArchive[] = [];
 afterEach(async () => {
   for (const archive of archives.splice(0)) await archive.close().catch(() => {});
 });
@@ -22,7 +22,7 @@ let files = 0;
 /** An archive whose threads the test can reach. */
 function open(create = startArchiveThread) {
   const workers: Worker[] = [];
-  const archive = new SqliteArchive(join(root, `${++files}.db`), () => {
+  const archive = openEmbeddedArchive(join(root, `${++files}.db`), () => {
     const worker = create();
     workers.push(worker);
     return worker;
@@ -81,7 +81,7 @@ describe("the thread", () => {
 });
 
 describe("the thread for questions", () => {
-  const ask = (archive: SqliteArchive) =>
+  const ask = (archive: EmbeddedArchive) =>
     archive.listSessions({ serverId: "srv_a", from: 0, to: 2 * NOW, limit: 10 });
 
   test("is started by the first question, sees what was recorded before, and leaves no log behind", async () => {
@@ -134,10 +134,10 @@ testWith(tracing)(
     const folder = join(root, "failing");
     mkdirSync(folder);
     const script = `
-      import { SqliteArchive } from "${join(import.meta.dir, "../../src/archive/sqlite/sqlite-archive.ts")}";
+      import { type EmbeddedArchive, openEmbeddedArchive } from "${join(import.meta.dir, "../../src/database/archive/embedded-archive.ts")}";
       import { startArchiveThread } from "${join(import.meta.dir, "../../src/threads.ts")}";
       import { addEvents, kill, readAll } from "${join(import.meta.dir, "ledger-samples.ts")}";
-      const archive = new SqliteArchive("${join(folder, "archive.db")}", startArchiveThread);
+      const archive = openEmbeddedArchive("${join(folder, "archive.db")}", startArchiveThread);
       let faults = 0;
       for (let n = 1; n <= 20; n++) {
         for (let done = false; !done; ) {

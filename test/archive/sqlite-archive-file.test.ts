@@ -13,10 +13,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { ARCHIVE_SCHEMA_VERSION } from "../../src/archive/sqlite/schema.ts";
-import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { ArchiveUnavailable, StoreUnavailable } from "../../src/core/errors.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
+import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
+import { ARCHIVE_MIGRATIONS } from "../../src/database/archive/migrations.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
@@ -27,7 +27,7 @@ import { makeWebhook } from "./webhook-samples.ts";
 
 const root = makeTestFolder();
 let folders = 0;
-const archives: SqliteArchive[] = [];
+const archives: EmbeddedArchive[] = [];
 const undo: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -42,14 +42,14 @@ function makePath(): string {
   return join(folder, "archive.db");
 }
 
-function open(path: string): SqliteArchive {
-  const archive = new SqliteArchive(path, startArchiveThread);
+function open(path: string): EmbeddedArchive {
+  const archive = openEmbeddedArchive(path, startArchiveThread);
   archives.push(archive);
   return archive;
 }
 
 async function makeArchive(path: string, events = 3): Promise<void> {
-  const archive = new SqliteArchive(path, startArchiveThread);
+  const archive = openEmbeddedArchive(path, startArchiveThread);
   await addEvents(archive, kills(events));
   await archive.close();
 }
@@ -154,7 +154,7 @@ test("a file of the version before webhooks and the history gets their tables an
   db.exec("DROP TABLE webhooks; DROP TABLE deliveries; DROP INDEX events_by_kind");
   for (const table of ["counts", "sessions", "player_days", "staff_acts", "player_names"])
     db.exec(`DROP TABLE ${table}`);
-  db.exec(`PRAGMA user_version = ${ARCHIVE_SCHEMA_VERSION - 2}`);
+  db.exec(`PRAGMA user_version = ${ARCHIVE_MIGRATIONS.steps.length - 2}`);
   db.close();
   const archive = open(path);
   expect(await readAll(archive)).toHaveLength(5);

@@ -2,7 +2,7 @@
 import { afterAll } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
+import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeAlertRuleStore } from "./alert-rules-contract.ts";
@@ -16,10 +16,10 @@ let files = 0;
 
 async function createHarness(): Promise<ArchiveHarness> {
   let path = join(root, `${++files}.db`);
-  const open: SqliteArchive[] = [];
+  const open: EmbeddedArchive[] = [];
   return {
     async open() {
-      const archive = new SqliteArchive(path, startArchiveThread);
+      const archive = openEmbeddedArchive(path, startArchiveThread);
       open.push(archive);
       // Opened before it is used: the data folder's lock keeps two processes from making one file at once.
       await archive.load("srv_none");

@@ -1,19 +1,17 @@
 // kill -9 again and again while events are delivered to a receiver that fails at random: every event arrives at least once and
 // in order, and repeats have the id of the first time.
 
-import type { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openArchiveFile } from "../../src/archive/sqlite/open-archive-file.ts";
-import { SqliteLedger } from "../../src/archive/sqlite/sqlite-ledger.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import { NO_HISTORY } from "../../src/core/history/history.ts";
+import type { Archive } from "../../src/core/ports/archive.ts";
 import { writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
 import { Sealer } from "../../src/store/sealer.ts";
 import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
 import { makeWebhook } from "../archive/webhook-samples.ts";
-import { EVENT_AT, makeEvent } from "../event-archive.ts";
+import { EVENT_AT, makeEvent, openLocalArchive } from "../event-archive.ts";
 import { repeat } from "../long.ts";
 import { cleanUp, makeFolder, serve, undoLater } from "../process/run-gatehouse.ts";
 import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
@@ -28,19 +26,19 @@ const FAULTS: readonly Reaction[] = [500, "reset", "close", 429, "redirect"];
 
 afterEach(cleanUp);
 
-function withLedger<T>(path: string, work: (ledger: SqliteLedger) => T): T {
-  const db: Database = openArchiveFile(path);
+async function withArchive<T>(path: string, work: (archive: Archive) => Promise<T>): Promise<T> {
+  const archive = openLocalArchive(path);
   try {
-    return work(new SqliteLedger(db));
+    return await work(archive);
   } finally {
-    db.close();
+    await archive.close();
   }
 }
 
-function addEvents(ledger: SqliteLedger, from: number): void {
-  const { version } = ledger.load(SERVER);
+async function addEvents(archive: Archive, from: number): Promise<void> {
+  const { version } = await archive.load(SERVER);
   const events = Array.from({ length: EVENTS_PER_LIFE }, (_, n) => makeEvent(from + n));
-  ledger.record([
+  await archive.record([
     { serverId: SERVER, version, events, memory: [], history: NO_HISTORY, stillShown: [], now: EVENT_AT },
   ]);
 }
@@ -58,8 +56,8 @@ test("a process that is killed while it delivers skips no event and changes no o
   const folder = makeFolder();
   const path = join(folder, "archive.db");
   const sealer = createWebhookSealer(new Sealer(GATEHOUSE_SECRET));
-  withLedger(path, (ledger) => {
-    ledger.createWebhook(
+  await withArchive(path, (archive) =>
+    archive.createWebhook(
       makeWebhook({
         webhookId: WEBHOOK,
         serverId: SERVER,
@@ -68,8 +66,8 @@ test("a process that is killed while it delivers skips no event and changes no o
         shownUrl: receiver.url.split("/").slice(0, 4).join("/"),
         sealedSecret: sealer.seal(SECRET, WEBHOOK, "secret"),
       }),
-    );
-  });
+    ),
+  );
   const env = {
     GATEHOUSE_DATA_DIR: folder,
     GATEHOUSE_SECRET,
@@ -79,7 +77,7 @@ test("a process that is killed while it delivers skips no event and changes no o
     GATEHOUSE_EVENTS_DAYS: "100000",
   };
   for (let life = 0; life <= KILLS; life++) {
-    withLedger(path, (ledger) => addEvents(ledger, life * EVENTS_PER_LIFE));
+    await withArchive(path, (archive) => addEvents(archive, life * EVENTS_PER_LIFE));
     const before = receiver.requests;
     const gatehouse = await serve({ cwd: folder, env });
     const total = (life + 1) * EVENTS_PER_LIFE;
@@ -89,14 +87,19 @@ test("a process that is killed while it delivers skips no event and changes no o
     gatehouse.kill(isLast ? "SIGTERM" : "SIGKILL");
     await gatehouse.exited;
   }
-  const { ids, place } = withLedger(path, (ledger) => {
+  const { ids, place } = await withArchive(path, async (archive) => {
     const ids: string[] = [];
-    let after: Parameters<SqliteLedger["readPage"]>[0]["start"] = { after: "earliest" };
+    let after: Parameters<Archive["readPage"]>[0]["start"] = { after: "earliest" };
     for (;;) {
-      const page = ledger.readPage({ serverId: SERVER, start: after, filter: filterAll(), limit: 500 });
+      const page = await archive.readPage({
+        serverId: SERVER,
+        start: after,
+        filter: filterAll(),
+        limit: 500,
+      });
       if ("expired" in page) throw new Error("the ledger has expired");
       ids.push(...page.events.map((event) => writeCursor(SERVER, event)));
-      if (!page.hasMore) return { ids, place: ledger.findWebhook(WEBHOOK)?.place };
+      if (!page.hasMore) return { ids, place: (await archive.findWebhook(WEBHOOK))?.place };
       after = { after: page.next };
     }
   });

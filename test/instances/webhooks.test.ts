@@ -1,8 +1,8 @@
 // Two instances on one Redis and one PostgreSQL deliver together: one sends for both, and another goes on when it is killed.
 import { afterAll, expect, test } from "bun:test";
-import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
 import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
 import { writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
+import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
 import { HOLD_EVERY_MS } from "../../src/gateway/instances/lease-holder.ts";
 import { Sealer } from "../../src/store/sealer.ts";
 import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
@@ -33,7 +33,7 @@ test("one instance delivers, and when it is killed the other goes on after its l
   receiver.secrets = [SIGNING_SECRET];
   const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
   const url = await postgres.createDatabase();
-  const archive = new PostgresArchive(url);
+  const archive = openPostgresArchive(url);
   const sealer = createWebhookSealer(new Sealer(SECRET));
   try {
     await archive.createWebhook(

@@ -3,14 +3,14 @@
 // no reading showed lies in a gap.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { openArchiveFile } from "../../src/archive/sqlite/open-archive-file.ts";
-import { SqliteLedger } from "../../src/archive/sqlite/sqlite-ledger.ts";
+import { type ArchiveMethod, callArchive } from "../../src/core/archive-calls.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { filterAll, typeOfKind } from "../../src/core/events/event-types.ts";
 import type { GameReading } from "../../src/core/events/reading.ts";
-import type { Archive, LedgerEvent, LedgerRecord } from "../../src/core/ports/archive.ts";
+import type { Archive, LedgerEvent } from "../../src/core/ports/archive.ts";
 import type { Gap } from "../../src/core/wire/event-data.ts";
 import { EventRecorder } from "../../src/gateway/events/event-recorder.ts";
+import { openLocalArchive, TestArchive } from "../event-archive.ts";
 import { BASE_INFO } from "../fake-game-api.ts";
 import { repeat } from "../long.ts";
 
@@ -22,118 +22,27 @@ type List = (typeof LISTS)[number];
 type Entry = { readonly list: List; readonly at: number; readonly element: Record<string, unknown> };
 
 /** The embedded archive without its thread, which can fail before or after it has written. */
-class TestArchive implements Archive {
-  readonly #ledger = new SqliteLedger(openArchiveFile(":memory:"));
+class FailingArchive extends TestArchive {
+  readonly #archive = openLocalArchive(":memory:");
   fault: "none" | "before" | "after" = "none";
 
-  async load(serverId: string) {
-    return this.#guard(() => this.#ledger.load(serverId));
-  }
-  async findRecorded(serverId: string, identities: readonly string[]) {
-    return this.#guard(() => this.#ledger.findRecorded(serverId, identities));
-  }
-  async record(records: readonly LedgerRecord[]) {
-    return this.#guard(() => this.#ledger.record(records));
-  }
-  async readPage(request: Parameters<Archive["readPage"]>[0]) {
-    return this.#guard(() => this.#ledger.readPage(request));
-  }
-  async findLast(serverIds: readonly string[]) {
-    return this.#guard(() => this.#ledger.findLast(serverIds));
-  }
-  async prune(retention: Parameters<Archive["prune"]>[0]) {
-    return this.#ledger.prune(retention);
-  }
-  async removeServer(serverId: string) {
-    this.#ledger.removeServer(serverId);
-  }
-  async startForgetting(playerId: string) {
-    this.#ledger.startForgetting(playerId);
-  }
-  async continueForgetting() {
-    return this.#ledger.continueForgetting();
-  }
-  async listForgotten() {
-    return this.#ledger.listForgotten();
-  }
-  async finishForgetting(playerId: string) {
-    this.#ledger.finishForgetting(playerId);
-  }
-  async addPlaces(...args: Parameters<Archive["addPlaces"]>) {
-    this.#ledger.addPlaces(...args);
-  }
-  async listPlaces(serverId: string) {
-    return this.#ledger.listPlaces(serverId);
-  }
-  async saveMapImage(...args: Parameters<Archive["saveMapImage"]>) {
-    this.#ledger.saveMapImage(...args);
-  }
-  async findMapImage(serverId: string) {
-    return this.#ledger.findMapImage(serverId);
-  }
-  async readMapImage(serverId: string) {
-    return this.#ledger.readMapImage(serverId);
-  }
-  async removeMapImage(serverId: string) {
-    this.#ledger.removeMapImage(serverId);
-  }
-  async listWebhooks(serverId?: string) {
-    return this.#ledger.listWebhooks(serverId);
-  }
-  async findWebhook(webhookId: string) {
-    return this.#ledger.findWebhook(webhookId);
-  }
-  async createWebhook(webhook: Parameters<Archive["createWebhook"]>[0]) {
-    return this.#ledger.createWebhook(webhook);
-  }
-  async updateWebhook(...args: Parameters<Archive["updateWebhook"]>) {
-    return this.#ledger.updateWebhook(...args);
-  }
-  async deleteWebhook(webhookId: string) {
-    return this.#ledger.deleteWebhook(webhookId);
-  }
-  async noteAttempt(...args: Parameters<Archive["noteAttempt"]>) {
-    return this.#ledger.noteAttempt(...args);
-  }
-  async listDeliveries(webhookId: string) {
-    return this.#ledger.listDeliveries(webhookId);
-  }
-  async countWaiting(...args: Parameters<Archive["countWaiting"]>) {
-    return this.#ledger.countWaiting(...args);
-  }
-  async listStateChanges(serverId: string, limit: number) {
-    return this.#ledger.listStateChanges(serverId, limit);
-  }
-  async readAlertRules(serverId: string) {
-    return this.#ledger.readAlertRules(serverId);
-  }
-  async setAlertRules(...args: Parameters<Archive["setAlertRules"]>) {
-    this.#ledger.setAlertRules(...args);
-  }
-  async readCounts(...args: Parameters<Archive["readCounts"]>) {
-    return this.#ledger.questions.readCounts(...args);
-  }
-  async readOpenHistory(...args: Parameters<Archive["readOpenHistory"]>) {
-    return this.#ledger.questions.readOpenHistory(...args);
-  }
-  async listSessions(...args: Parameters<Archive["listSessions"]>) {
-    return this.#ledger.questions.listSessions(...args);
-  }
-  async sumPresence(...args: Parameters<Archive["sumPresence"]>) {
-    return this.#ledger.questions.sumPresence(...args);
-  }
-  async readStaff(...args: Parameters<Archive["readStaff"]>) {
-    return this.#ledger.questions.readStaff(...args);
-  }
-  async close() {}
-
-  #guard<T>(work: () => T): T {
-    if (this.fault === "before") throw new StoreUnavailable("away");
-    const result = work();
-    if (this.fault === "after") throw new StoreUnavailable("no answer");
+  async call(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
+    const isGuarded = GUARDED.has(method);
+    if (isGuarded && this.fault === "before") throw new StoreUnavailable("away");
+    const result = await callArchive(this.#archive, method, args);
+    if (isGuarded && this.fault === "after") throw new StoreUnavailable("no answer");
     return result;
   }
 }
+
+/** What the recorder and the readers of a ledger use. */
+const GUARDED: ReadonlySet<ArchiveMethod> = new Set([
+  "load",
+  "findRecorded",
+  "record",
+  "readPage",
+  "findLast",
+]);
 
 type Step =
   | { readonly kind: "happen"; readonly entries: readonly [number, number][] }
@@ -233,7 +142,7 @@ function makeElement(list: List, second: number, name: string): Record<string, u
 
 class Run {
   readonly world: World;
-  readonly archive = new TestArchive();
+  readonly archive = new FailingArchive();
   readonly #recorders: EventRecorder[];
   readonly #held: GameReading[] = [];
   #last: GameReading | undefined;

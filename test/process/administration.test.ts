@@ -78,281 +78,243 @@ describe("a running Gatehouse", () => {
     return stdout === "" ? undefined : JSON.parse(stdout);
   }
 
-  test(
-    "a server is added with its key from standard input, shown, given another key, and removed",
-    async () => {
-      const added = await operateJson(["servers", "add", "My town", "--community", "my_town"], {
-        input: "first-key\n",
-      });
-      expect(added).toMatchObject({ name: "My town", community: "my_town" });
-      const shown = await operate(["servers", "show", "My town"]);
-      expect(shown.stdout).toContain(added.server_id);
-      const listed = await operate(["servers", "list"]);
-      expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +not asked +- +never$`, "m"));
-      const set = await operate(["servers", "set", "My town", "--watch", "off"]);
-      expect(set.stdout).toMatch(/^watching +off: /m);
-      expect((await operate(["servers", "list"])).stdout).toMatch(/^My town +is not watched$/m);
-      const bare = await operate(["servers", "set", "My town"]);
-      expect(bare).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--watch") });
-      const changed = await operate(["servers", "set-key", added.server_id], { input: "second-key" });
-      expect(changed).toMatchObject({ exitCode: 0, stderr: "" });
-      const removed = await operate(["servers", "remove", "My town", "--yes"]);
-      expect(removed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("0 keys revoked") });
-      expect(await operate(["servers", "show", added.server_id])).toMatchObject({ exitCode: 3, stdout: "" });
-    },
-  );
+  test("a server is added with its key from standard input, shown, given another key, and removed", async () => {
+    const added = await operateJson(["servers", "add", "My town", "--community", "my_town"], {
+      input: "first-key\n",
+    });
+    expect(added).toMatchObject({ name: "My town", community: "my_town" });
+    const shown = await operate(["servers", "show", "My town"]);
+    expect(shown.stdout).toContain(added.server_id);
+    const listed = await operate(["servers", "list"]);
+    expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +not asked +- +never$`, "m"));
+    const set = await operate(["servers", "set", "My town", "--watch", "off"]);
+    expect(set.stdout).toMatch(/^watching +off: /m);
+    expect((await operate(["servers", "list"])).stdout).toMatch(/^My town +is not watched$/m);
+    const bare = await operate(["servers", "set", "My town"]);
+    expect(bare).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--watch") });
+    const changed = await operate(["servers", "set-key", added.server_id], { input: "second-key" });
+    expect(changed).toMatchObject({ exitCode: 0, stderr: "" });
+    const removed = await operate(["servers", "remove", "My town", "--yes"]);
+    expect(removed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("0 keys revoked") });
+    expect(await operate(["servers", "show", added.server_id])).toMatchObject({ exitCode: 3, stdout: "" });
+  });
 
-  test(
-    "a server's key is tested once with --check: the result is told, and is exit code 1 if it is not accepted",
-    async () => {
-      const add = (name: string, input: string, more: readonly string[] = []) =>
-        operate(["servers", "add", name, "--check", ...more], { input: `${input}\n` });
-      expect(await add("Good", "good-Key")).toMatchObject({
-        ...{ exitCode: 0, stderr: "" },
-        stdout: expect.stringMatching(/The game API accepts the key: .+, \d+ of \d+ players\./),
-      });
-      expect(await add("Off", "offline-Key")).toMatchObject({
-        ...{ exitCode: 0, stdout: expect.stringContaining("accepts the key; the server is offline") },
-      });
-      const bad = await add("Bad", "invalid-Key");
-      expect(bad.exitCode).toBe(1);
-      expect(bad.stdout).toMatch(/refuses the key: .+ \(2002\)/);
-      expect(bad.stdout).toContain("gatehouse servers set-key srv_");
-      const json = await add("Worse", "banned-Key", ["--json"]);
-      expect(json.exitCode).toBe(1);
-      expect(JSON.parse(json.stdout)).toMatchObject({
-        ...{ name: "Worse", check: { result: "refused", upstream_code: 2004 } },
-      });
+  test("a server's key is tested once with --check: the result is told, and is exit code 1 if it is not accepted", async () => {
+    const add = (name: string, input: string, more: readonly string[] = []) =>
+      operate(["servers", "add", name, "--check", ...more], { input: `${input}\n` });
+    expect(await add("Good", "good-Key")).toMatchObject({
+      ...{ exitCode: 0, stderr: "" },
+      stdout: expect.stringMatching(/The game API accepts the key: .+, \d+ of \d+ players\./),
+    });
+    expect(await add("Off", "offline-Key")).toMatchObject({
+      ...{ exitCode: 0, stdout: expect.stringContaining("accepts the key; the server is offline") },
+    });
+    const bad = await add("Bad", "invalid-Key");
+    expect(bad.exitCode).toBe(1);
+    expect(bad.stdout).toMatch(/refuses the key: .+ \(2002\)/);
+    expect(bad.stdout).toContain("gatehouse servers set-key srv_");
+    const json = await add("Worse", "banned-Key", ["--json"]);
+    expect(json.exitCode).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...{ name: "Worse", check: { result: "refused", upstream_code: 2004 } },
+    });
 
-      const listed = await operate(["servers", "list"]);
-      expect(listed.stdout).toMatch(/ Good +online +\d+ +(now|\d+ seconds? ago)$/m);
-      expect(listed.stdout).toMatch(/ Off +offline +0 /m);
-      expect(listed.stdout).toMatch(/ Bad +key refused +- +never$/m);
-      expect(listed.stdout).toMatch(/^Bad +.+ \(2002\), /m);
-      const mended = await operate(["servers", "set-key", "Bad", "--check"], { input: "better-Key\n" });
-      expect(mended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("accepts the key") });
-    },
-  );
+    const listed = await operate(["servers", "list"]);
+    expect(listed.stdout).toMatch(/ Good +online +\d+ +(now|\d+ seconds? ago)$/m);
+    expect(listed.stdout).toMatch(/ Off +offline +0 /m);
+    expect(listed.stdout).toMatch(/ Bad +key refused +- +never$/m);
+    expect(listed.stdout).toMatch(/^Bad +.+ \(2002\), /m);
+    const mended = await operate(["servers", "set-key", "Bad", "--check"], { input: "better-Key\n" });
+    expect(mended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("accepts the key") });
+  });
 
-  test(
-    "a key's whole life: created with few rights, used, changed, suspended, resumed, rotated, revoked",
-    async () => {
-      const created = await operateJson([
-        "keys",
-        "create",
-        ...["--server", "Demo", "--label", "bot", "--sections", "players", "--expires", "30d"],
-      ]);
-      const { key_id: keyId, token } = created;
-      expect(created).toMatchObject({ label: "bot", sections: ["Players"], commands: [], suspended: false });
-      expect((await readServer(gatehouse.url, token, "?Players=true")).status).toBe(200);
-      expect((await readServer(gatehouse.url, token, "?Staff=true")).status).toBe(403);
+  test("a key's whole life: created with few rights, used, changed, suspended, resumed, rotated, revoked", async () => {
+    const created = await operateJson([
+      "keys",
+      "create",
+      ...["--server", "Demo", "--label", "bot", "--sections", "players", "--expires", "30d"],
+    ]);
+    const { key_id: keyId, token } = created;
+    expect(created).toMatchObject({ label: "bot", sections: ["Players"], commands: [], suspended: false });
+    expect((await readServer(gatehouse.url, token, "?Players=true")).status).toBe(200);
+    expect((await readServer(gatehouse.url, token, "?Staff=true")).status).toBe(403);
 
-      await operateJson(["keys", "update", keyId, "--sections", "Players,Staff", "--expires", "never"]);
-      expect((await readServer(gatehouse.url, token, "?Staff=true")).status).toBe(200);
-      await operateJson(["keys", "suspend", keyId]);
-      expect((await readServer(gatehouse.url, token)).status).toBe(403);
-      await operateJson(["keys", "resume", keyId]);
-      expect((await readServer(gatehouse.url, token)).status).toBe(200);
+    await operateJson(["keys", "update", keyId, "--sections", "Players,Staff", "--expires", "never"]);
+    expect((await readServer(gatehouse.url, token, "?Staff=true")).status).toBe(200);
+    await operateJson(["keys", "suspend", keyId]);
+    expect((await readServer(gatehouse.url, token)).status).toBe(403);
+    await operateJson(["keys", "resume", keyId]);
+    expect((await readServer(gatehouse.url, token)).status).toBe(200);
 
-      const shown = await operate(["keys", "show", keyId]);
-      expect(shown.stdout).toMatch(/^sections +Players, Staff$/m);
-      expect(shown.stdout).toMatch(/^requests +\d+$/m);
-      expect(shown.stdout).toMatch(/^last 24 hours +[·▁▂▃▄▅▆▇█]{24} /m);
-      expect(shown.stdout).not.toContain(token);
+    const shown = await operate(["keys", "show", keyId]);
+    expect(shown.stdout).toMatch(/^sections +Players, Staff$/m);
+    expect(shown.stdout).toMatch(/^requests +\d+$/m);
+    expect(shown.stdout).toMatch(/^last 24 hours +[·▁▂▃▄▅▆▇█]{24} /m);
+    expect(shown.stdout).not.toContain(token);
 
-      const rotated = await operateJson(["keys", "rotate", keyId, "--grace", "10m"]);
-      expect((await readServer(gatehouse.url, token)).status).toBe(200);
-      expect((await readServer(gatehouse.url, rotated.token)).status).toBe(200);
-      const again = await operate(["keys", "rotate", keyId, "--yes"]);
-      const newest = /^gth_\w{36}$/m.exec(again.stdout)?.[0] ?? "";
-      expect(again.stdout).toContain("shown only now");
-      expect((await readServer(gatehouse.url, newest)).status).toBe(200);
+    const rotated = await operateJson(["keys", "rotate", keyId, "--grace", "10m"]);
+    expect((await readServer(gatehouse.url, token)).status).toBe(200);
+    expect((await readServer(gatehouse.url, rotated.token)).status).toBe(200);
+    const again = await operate(["keys", "rotate", keyId, "--yes"]);
+    const newest = /^gth_\w{36}$/m.exec(again.stdout)?.[0] ?? "";
+    expect(again.stdout).toContain("shown only now");
+    expect((await readServer(gatehouse.url, newest)).status).toBe(200);
 
-      expect(await operateJson(["keys", "revoke", keyId, "--yes"])).toEqual({});
-      expect((await readServer(gatehouse.url, newest)).status).toBe(401);
-      const listed = await operate(["keys", "list", "--server", "Demo", "--all", "--ids"]);
-      expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +Demo +revoked`, "m"));
+    expect(await operateJson(["keys", "revoke", keyId, "--yes"])).toEqual({});
+    expect((await readServer(gatehouse.url, newest)).status).toBe(401);
+    const listed = await operate(["keys", "list", "--server", "Demo", "--all", "--ids"]);
+    expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +Demo +revoked`, "m"));
 
-      const audit = await operate(["audit", "--limit", "3"]);
-      expect(audit.stdout).toMatch(
-        /^aud_\w+ +\d{4}-\d\d-\d\d [\d:]{8}(?:Z|[+-][\d:]{5}) +key\.revoked +bot /m,
-      );
-      const entryId = /^aud_\w+/m.exec(audit.stdout)?.[0] ?? "";
-      const entry = await operate(["audit", "show", entryId]);
-      expect(entry.stdout).toMatch(new RegExp(`^target +bot \\(${keyId}\\)$`, "m"));
-      expect(entry.stdout).toMatch(/^by +master key [0-9a-f]{8} at 127\.0\.0\.1$/m);
-      for (const secret of [token, rotated.token, newest]) {
-        expect(audit.stdout + entry.stdout).not.toContain(secret);
-      }
-    },
-  );
+    const audit = await operate(["audit", "--limit", "3"]);
+    expect(audit.stdout).toMatch(/^aud_\w+ +\d{4}-\d\d-\d\d [\d:]{8}(?:Z|[+-][\d:]{5}) +key\.revoked +bot /m);
+    const entryId = /^aud_\w+/m.exec(audit.stdout)?.[0] ?? "";
+    const entry = await operate(["audit", "show", entryId]);
+    expect(entry.stdout).toMatch(new RegExp(`^target +bot \\(${keyId}\\)$`, "m"));
+    expect(entry.stdout).toMatch(/^by +master key [0-9a-f]{8} at 127\.0\.0\.1$/m);
+    for (const secret of [token, rotated.token, newest]) {
+      expect(audit.stdout + entry.stdout).not.toContain(secret);
+    }
+  });
 
-  test(
-    "keys are found by label, server and state; revoked ones are left out unless they are asked for",
-    async () => {
-      const make = (label: string) =>
-        operateJson(["keys", "create", "--server", "Demo", "--label", label, "--commands", "h"]);
-      const [status, bot, twin] = [await make("Status page"), await make("My bot"), await make("my BOT")];
-      expect(status.commands).toEqual([":h"]);
-      const labelsOf = async (...args: string[]) => {
-        const { items } = await operateJson(["keys", "list", ...args]);
-        return items.map(({ label }: { label: string }) => label).sort();
-      };
-      expect(await labelsOf("--label", "BOT")).toEqual(["My bot", "my BOT"]);
-      expect(await labelsOf("--label", "bot", "--server", "Demo", "--state", "suspended")).toEqual([]);
+  test("keys are found by label, server and state; revoked ones are left out unless they are asked for", async () => {
+    const make = (label: string) =>
+      operateJson(["keys", "create", "--server", "Demo", "--label", label, "--commands", "h"]);
+    const [status, bot, twin] = [await make("Status page"), await make("My bot"), await make("my BOT")];
+    expect(status.commands).toEqual([":h"]);
+    const labelsOf = async (...args: string[]) => {
+      const { items } = await operateJson(["keys", "list", ...args]);
+      return items.map(({ label }: { label: string }) => label).sort();
+    };
+    expect(await labelsOf("--label", "BOT")).toEqual(["My bot", "my BOT"]);
+    expect(await labelsOf("--label", "bot", "--server", "Demo", "--state", "suspended")).toEqual([]);
 
-      const shown = await operate(["keys", "show", "status PAGE"]);
-      expect(shown.stdout).toMatch(new RegExp(`^key +${status.key_id}$`, "m"));
-      expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
-      const ambiguous = await operate(["keys", "suspend", "My bot"]);
-      expect(ambiguous).toMatchObject({ exitCode: 2, stdout: "" });
-      for (const { key_id } of [bot, twin]) expect(ambiguous.stderr).toContain(key_id);
-      expect(ambiguous.stderr).toContain("Demo, active");
+    const shown = await operate(["keys", "show", "status PAGE"]);
+    expect(shown.stdout).toMatch(new RegExp(`^key +${status.key_id}$`, "m"));
+    expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
+    const ambiguous = await operate(["keys", "suspend", "My bot"]);
+    expect(ambiguous).toMatchObject({ exitCode: 2, stdout: "" });
+    for (const { key_id } of [bot, twin]) expect(ambiguous.stderr).toContain(key_id);
+    expect(ambiguous.stderr).toContain("Demo, active");
 
-      await operateJson(["keys", "revoke", twin.key_id, "--yes"]);
-      expect(await operate(["keys", "suspend", "My bot"])).toMatchObject({ exitCode: 0 });
-      expect(await labelsOf("--state", "suspended")).toEqual(["My bot"]);
-      expect(await labelsOf()).toEqual(["My bot", "Status page", "demo"]);
-      expect(await labelsOf("--all")).toEqual(["My bot", "Status page", "demo", "my BOT"]);
-      expect(await labelsOf("--state", "revoked")).toEqual(["my BOT"]);
-      const table = await operate(["keys", "list"]);
-      expect(table.stdout).toMatch(/^My bot +Demo +suspended +never +never$/m);
-      expect(table.stdout).not.toContain("my BOT");
-      expect(table.stdout).toContain("Not shown: 1 revoked; --all shows them.");
-      const revoked = await operate(["keys", "revoke", "Status page", "--yes"]);
-      expect(revoked.stdout).toBe(`Status page (${status.key_id}) is revoked\n`);
-    },
-  );
+    await operateJson(["keys", "revoke", twin.key_id, "--yes"]);
+    expect(await operate(["keys", "suspend", "My bot"])).toMatchObject({ exitCode: 0 });
+    expect(await labelsOf("--state", "suspended")).toEqual(["My bot"]);
+    expect(await labelsOf()).toEqual(["My bot", "Status page", "demo"]);
+    expect(await labelsOf("--all")).toEqual(["My bot", "Status page", "demo", "my BOT"]);
+    expect(await labelsOf("--state", "revoked")).toEqual(["my BOT"]);
+    const table = await operate(["keys", "list"]);
+    expect(table.stdout).toMatch(/^My bot +Demo +suspended +never +never$/m);
+    expect(table.stdout).not.toContain("my BOT");
+    expect(table.stdout).toContain("Not shown: 1 revoked; --all shows them.");
+    const revoked = await operate(["keys", "revoke", "Status page", "--yes"]);
+    expect(revoked.stdout).toBe(`Status page (${status.key_id}) is revoked\n`);
+  });
 
-  test(
-    "a command that was sent through the gateway is listed and shown",
-    async () => {
-      const key = await operateJson([
-        "keys",
-        "create",
-        "--server",
-        "Demo",
-        "--label",
-        "c",
-        "--commands",
-        ":h",
-      ]);
-      const accepted = await fetch(`${gatehouse.url}/v2/game/server/command`, {
-        method: "POST",
-        headers: { Authorization: `Bearer ${key.token}`, "Content-Type": "application/json" },
-        body: JSON.stringify({ command: ":h hello" }),
-      });
-      const { command_id: commandId } = (await accepted.json()) as { command_id: string };
-      const listed = await operate(["commands", "list", "--server", "Demo"]);
-      expect(listed.stdout).toMatch(new RegExp(`^${commandId} .* :h hello$`, "m"));
-      const shown = await operate(["commands", "show", commandId]);
-      expect(shown.stdout).toMatch(new RegExp(`^key +c \\(${key.key_id}\\)$`, "m"));
-      expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
-      expect(await operate(["commands", "show", "cmd_nope"])).toMatchObject({ exitCode: 3, stdout: "" });
-    },
-  );
+  test("a command that was sent through the gateway is listed and shown", async () => {
+    const key = await operateJson(["keys", "create", "--server", "Demo", "--label", "c", "--commands", ":h"]);
+    const accepted = await fetch(`${gatehouse.url}/v2/game/server/command`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${key.token}`, "Content-Type": "application/json" },
+      body: JSON.stringify({ command: ":h hello" }),
+    });
+    const { command_id: commandId } = (await accepted.json()) as { command_id: string };
+    const listed = await operate(["commands", "list", "--server", "Demo"]);
+    expect(listed.stdout).toMatch(new RegExp(`^${commandId} .* :h hello$`, "m"));
+    const shown = await operate(["commands", "show", commandId]);
+    expect(shown.stdout).toMatch(new RegExp(`^key +c \\(${key.key_id}\\)$`, "m"));
+    expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
+    expect(await operate(["commands", "show", "cmd_nope"])).toMatchObject({ exitCode: 3, stdout: "" });
+  });
 
-  test(
-    "a change that cannot be undone needs --yes where there is no terminal",
-    async () => {
-      const { items } = await operateJson(["keys", "list"]);
-      const keyId = items[0].key_id;
-      for (const args of [
-        ["keys", "revoke", keyId],
-        ["keys", "rotate", keyId],
-        ["servers", "remove", "Demo"],
-      ]) {
-        const ended = await operate(args, { input: "y\n" });
-        expect(ended).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--yes") });
-      }
-      const token = readFileSync(join(folder, "data/demo.key"), "utf8").trim();
-      expect((await readServer(gatehouse.url, token)).status).toBe(200);
-    },
-  );
+  test("a change that cannot be undone needs --yes where there is no terminal", async () => {
+    const { items } = await operateJson(["keys", "list"]);
+    const keyId = items[0].key_id;
+    for (const args of [
+      ["keys", "revoke", keyId],
+      ["keys", "rotate", keyId],
+      ["servers", "remove", "Demo"],
+    ]) {
+      const ended = await operate(args, { input: "y\n" });
+      expect(ended).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--yes") });
+    }
+    const token = readFileSync(join(folder, "data/demo.key"), "utf8").trim();
+    expect((await readServer(gatehouse.url, token)).status).toBe(200);
+  });
 
-  test(
-    "a mistake ends with its exit code and a sentence that says what to do",
-    async () => {
-      for (const { args, input, exitCode, words } of MISTAKES) {
-        const ended = await operate(args, input === undefined ? {} : { input });
-        expect({ args, ...ended }).toEqual({
-          args,
-          exitCode,
-          stdout: "",
-          stderr: expect.stringContaining(words),
-        });
-        expect(ended.stderr).not.toMatch(/\n\s+at /);
-      }
-    },
-  );
-
-  test(
-    "the master key comes from a file, standard input, the environment or the data folder; else exit code 4",
-    async () => {
-      const masterKey = readFileSync(join(folder, "data/master.key"), "utf8").trim();
-      const elsewhere = makeFolder();
-      writeFileSync(join(elsewhere, "key"), `${masterKey}\n`);
-      const from = { cwd: elsewhere, env: { GATEHOUSE_URL: gatehouse.url } };
-      const list = ["servers", "list"];
-      const ways: Promise<Ended>[] = [
-        runToEnd([...list, "--allow-http", "--master-key-file", "key"], from),
-        runToEnd([...list, "--allow-http", "--master-key-file", "-"], { ...from, input: `${masterKey}\n` }),
-        runToEnd([...list, "--allow-http"], {
-          ...from,
-          env: { ...from.env, GATEHOUSE_MASTER_KEY: masterKey },
-        }),
-        runToEnd([...list, "--data-dir", join(folder, "data")], from),
-        runToEnd(["servers", "add", "Both", "--allow-http", "--master-key-file", "-"], {
-          ...from,
-          input: `${masterKey}\nboth-keys\n`,
-        }),
-      ];
-      for (const ended of await Promise.all(ways)) expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
-
-      const missing = await runToEnd(list, from);
-      expect(missing).toMatchObject({
-        exitCode: 4,
+  test("a mistake ends with its exit code and a sentence that says what to do", async () => {
+    for (const { args, input, exitCode, words } of MISTAKES) {
+      const ended = await operate(args, input === undefined ? {} : { input });
+      expect({ args, ...ended }).toEqual({
+        args,
+        exitCode,
         stdout: "",
-        stderr: expect.stringContaining("--master-key-file"),
+        stderr: expect.stringContaining(words),
       });
-      const wrong = "w".repeat(40);
-      const refused = await runToEnd([...list, "--allow-http"], {
+      expect(ended.stderr).not.toMatch(/\n\s+at /);
+    }
+  });
+
+  test("the master key comes from a file, standard input, the environment or the data folder; else exit code 4", async () => {
+    const masterKey = readFileSync(join(folder, "data/master.key"), "utf8").trim();
+    const elsewhere = makeFolder();
+    writeFileSync(join(elsewhere, "key"), `${masterKey}\n`);
+    const from = { cwd: elsewhere, env: { GATEHOUSE_URL: gatehouse.url } };
+    const list = ["servers", "list"];
+    const ways: Promise<Ended>[] = [
+      runToEnd([...list, "--allow-http", "--master-key-file", "key"], from),
+      runToEnd([...list, "--allow-http", "--master-key-file", "-"], { ...from, input: `${masterKey}\n` }),
+      runToEnd([...list, "--allow-http"], {
         ...from,
-        env: { ...from.env, GATEHOUSE_MASTER_KEY: wrong },
-      });
-      expect(refused).toMatchObject({ exitCode: 4, stdout: "" });
-      expect(refused.stderr).not.toContain(wrong);
-    },
-  );
+        env: { ...from.env, GATEHOUSE_MASTER_KEY: masterKey },
+      }),
+      runToEnd([...list, "--data-dir", join(folder, "data")], from),
+      runToEnd(["servers", "add", "Both", "--allow-http", "--master-key-file", "-"], {
+        ...from,
+        input: `${masterKey}\nboth-keys\n`,
+      }),
+    ];
+    for (const ended of await Promise.all(ways)) expect(ended).toMatchObject({ exitCode: 0, stderr: "" });
+
+    const missing = await runToEnd(list, from);
+    expect(missing).toMatchObject({
+      exitCode: 4,
+      stdout: "",
+      stderr: expect.stringContaining("--master-key-file"),
+    });
+    const wrong = "w".repeat(40);
+    const refused = await runToEnd([...list, "--allow-http"], {
+      ...from,
+      env: { ...from.env, GATEHOUSE_MASTER_KEY: wrong },
+    });
+    expect(refused).toMatchObject({ exitCode: 4, stdout: "" });
+    expect(refused.stderr).not.toContain(wrong);
+  });
 });
 
-test(
-  "behind TLS of its own the local Gatehouse is found and trusted by its certificate, whatever name it is for",
-  async () => {
-    const folder = makeFolder();
-    const { cert, key } = makeByHand();
-    writeFileSync(join(folder, "cert.pem"), cert);
-    writeFileSync(join(folder, "key.pem"), key);
-    chmodSync(join(folder, "key.pem"), 0o600);
-    const tls = { GATEHOUSE_TLS_CERT: "cert.pem", GATEHOUSE_TLS_KEY: "key.pem" };
-    const gatehouse = await serve({ cwd: folder, env: tls });
-    const list = ["servers", "list"];
-    const local = { GATEHOUSE_PORT: String(gatehouse.port), GATEHOUSE_HOST: "0.0.0.0" };
+test("behind TLS of its own the local Gatehouse is found and trusted by its certificate, whatever name it is for", async () => {
+  const folder = makeFolder();
+  const { cert, key } = makeByHand();
+  writeFileSync(join(folder, "cert.pem"), cert);
+  writeFileSync(join(folder, "key.pem"), key);
+  chmodSync(join(folder, "key.pem"), 0o600);
+  const tls = { GATEHOUSE_TLS_CERT: "cert.pem", GATEHOUSE_TLS_KEY: "key.pem" };
+  const gatehouse = await serve({ cwd: folder, env: tls });
+  const list = ["servers", "list"];
+  const local = { GATEHOUSE_PORT: String(gatehouse.port), GATEHOUSE_HOST: "0.0.0.0" };
 
-    expect(await runToEnd(list, { cwd: folder, env: { ...tls, ...local } })).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringContaining("Demo"),
-    });
-    const stranger = await runToEnd([...list, "--url", gatehouse.url], { cwd: folder });
-    expect(stranger).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("--ca-file") });
-    // The certificate does not have this name, and the name is checked for an address that was given.
-    const named = await runToEnd([...list, "--url", gatehouse.url, "--ca-file", "cert.pem"], { cwd: folder });
-    expect(named).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("another name") });
-    writeFileSync(join(folder, "other.pem"), makeByHand().cert);
-    const other = await runToEnd(list, { cwd: folder, env: { ...local, GATEHOUSE_TLS_CERT: "other.pem" } });
-    expect(other).toMatchObject({ exitCode: 5, stdout: "" });
-  },
-);
+  expect(await runToEnd(list, { cwd: folder, env: { ...tls, ...local } })).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("Demo"),
+  });
+  const stranger = await runToEnd([...list, "--url", gatehouse.url], { cwd: folder });
+  expect(stranger).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("--ca-file") });
+  // The certificate does not have this name, and the name is checked for an address that was given.
+  const named = await runToEnd([...list, "--url", gatehouse.url, "--ca-file", "cert.pem"], { cwd: folder });
+  expect(named).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("another name") });
+  writeFileSync(join(folder, "other.pem"), makeByHand().cert);
+  const other = await runToEnd(list, { cwd: folder, env: { ...local, GATEHOUSE_TLS_CERT: "other.pem" } });
+  expect(other).toMatchObject({ exitCode: 5, stdout: "" });
+});
 
 test("no instance listens: exit code 5, and how to start one", async () => {
   const env = { GATEHOUSE_URL: "http://127.0.0.1:1", GATEHOUSE_MASTER_KEY: "m".repeat(32) };
@@ -384,40 +346,34 @@ describe("the master key is not sent to a process that only took the port", () =
     return { seen, port: String(server.port) };
   }
 
-  test(
-    "of an instance that was killed",
-    async () => {
-      const cwd = makeFolder();
-      const gatehouse = await serve({ cwd });
-      const masterKey = readFileSync(join(cwd, "data/master.key"), "utf8").trim();
-      const env = { GATEHOUSE_PORT: String(gatehouse.port) };
-      expect(await runToEnd(LIST, { cwd, env })).toMatchObject({ exitCode: 0 });
-      gatehouse.kill("SIGKILL");
-      await gatehouse.exited;
-      const { seen } = takePort(gatehouse.port);
-      const byUrl = await runToEnd([...LIST, "--url", gatehouse.url], { cwd });
-      for (const ended of [await runToEnd(LIST, { cwd, env }), byUrl]) {
-        expect(ended).toMatchObject({ exitCode: 5, stdout: "" });
-        expect(ended.stderr).toContain("is not the Gatehouse of ./data");
-        expect(ended.stderr).toContain("--allow-http");
-      }
-      expect(seen.length).toBeGreaterThan(0);
-      expect(seen.join()).not.toContain(masterKey);
-    },
-  );
+  test("of an instance that was killed", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const masterKey = readFileSync(join(cwd, "data/master.key"), "utf8").trim();
+    const env = { GATEHOUSE_PORT: String(gatehouse.port) };
+    expect(await runToEnd(LIST, { cwd, env })).toMatchObject({ exitCode: 0 });
+    gatehouse.kill("SIGKILL");
+    await gatehouse.exited;
+    const { seen } = takePort(gatehouse.port);
+    const byUrl = await runToEnd([...LIST, "--url", gatehouse.url], { cwd });
+    for (const ended of [await runToEnd(LIST, { cwd, env }), byUrl]) {
+      expect(ended).toMatchObject({ exitCode: 5, stdout: "" });
+      expect(ended.stderr).toContain("is not the Gatehouse of ./data");
+      expect(ended.stderr).toContain("--allow-http");
+    }
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.join()).not.toContain(masterKey);
+  });
 
-  test(
-    "beside an instance that listens at another port or address",
-    async () => {
-      const cwd = makeFolder();
-      const gatehouse = await serve({ cwd });
-      const { seen, port } = takePort(0);
-      expect(await runToEnd(LIST, { cwd, env: { GATEHOUSE_PORT: port } })).toMatchObject({ exitCode: 5 });
-      const other = await runToEnd([...LIST, "--url", `http://127.0.0.2:${gatehouse.port}`], { cwd });
-      expect(other).toMatchObject({ exitCode: 5 });
-      expect(seen).toEqual(["/healthz null"]);
-    },
-  );
+  test("beside an instance that listens at another port or address", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd });
+    const { seen, port } = takePort(0);
+    expect(await runToEnd(LIST, { cwd, env: { GATEHOUSE_PORT: port } })).toMatchObject({ exitCode: 5 });
+    const other = await runToEnd([...LIST, "--url", `http://127.0.0.2:${gatehouse.port}`], { cwd });
+    expect(other).toMatchObject({ exitCode: 5 });
+    expect(seen).toEqual(["/healthz null"]);
+  });
 
   test("with --allow-http it is sent, because the operator said so", async () => {
     const { seen, port } = takePort(0);
@@ -433,26 +389,23 @@ describe("the master key is not sent to a process that only took the port", () =
     expect(ended).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("https://") });
   });
 
-  test(
-    "over TLS with a certificate that is trusted, but not the configured one",
-    async () => {
-      const cwd = makeFolder();
-      const [own, other] = [makeByHand(), makeByHand("other.test")];
-      writeFileSync(join(cwd, "cert.pem"), own.cert);
-      writeFileSync(join(cwd, "trusted.pem"), other.cert);
-      const local = { GATEHOUSE_TLS_CERT: "cert.pem", GATEHOUSE_MASTER_KEY: MASTER_KEY };
-      const impostor = takePort(0, other);
-      const refused = await runToEnd([...LIST, "--ca-file", "trusted.pem"], {
-        cwd,
-        env: { ...local, GATEHOUSE_PORT: impostor.port },
-      });
-      expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("another certificate") });
-      expect(impostor.seen).toEqual([]);
-      const real = takePort(0, own);
-      const done = await runToEnd(LIST, { cwd, env: { ...local, GATEHOUSE_PORT: real.port } });
-      expect(done).toMatchObject({ exitCode: 0 });
-    },
-  );
+  test("over TLS with a certificate that is trusted, but not the configured one", async () => {
+    const cwd = makeFolder();
+    const [own, other] = [makeByHand(), makeByHand("other.test")];
+    writeFileSync(join(cwd, "cert.pem"), own.cert);
+    writeFileSync(join(cwd, "trusted.pem"), other.cert);
+    const local = { GATEHOUSE_TLS_CERT: "cert.pem", GATEHOUSE_MASTER_KEY: MASTER_KEY };
+    const impostor = takePort(0, other);
+    const refused = await runToEnd([...LIST, "--ca-file", "trusted.pem"], {
+      cwd,
+      env: { ...local, GATEHOUSE_PORT: impostor.port },
+    });
+    expect(refused).toMatchObject({ exitCode: 5, stderr: expect.stringContaining("another certificate") });
+    expect(impostor.seen).toEqual([]);
+    const real = takePort(0, own);
+    const done = await runToEnd(LIST, { cwd, env: { ...local, GATEHOUSE_PORT: real.port } });
+    expect(done).toMatchObject({ exitCode: 0 });
+  });
 
   test("not even when the runtime is told to trust every certificate", async () => {
     const { seen, port } = takePort(0, makeByHand());
@@ -497,16 +450,13 @@ describe("a stand-in for the admin API", () => {
     upstream_message: null,
   };
 
-  test(
-    "what players wrote changes nothing on the operator's screen, and --json has it as it came",
-    async () => {
-      const options = standIn(() => Response.json({ items: [command], next: null }));
-      const table = await runToEnd(["commands", "list"], options);
-      expect(table.stdout).toContain(":h \\x1b[31mhello\\u{202e}");
-      const json = await runToEnd(["commands", "list", "--json"], options);
-      expect(JSON.parse(json.stdout)).toEqual({ items: [command], next: null });
-    },
-  );
+  test("what players wrote changes nothing on the operator's screen, and --json has it as it came", async () => {
+    const options = standIn(() => Response.json({ items: [command], next: null }));
+    const table = await runToEnd(["commands", "list"], options);
+    expect(table.stdout).toContain(":h \\x1b[31mhello\\u{202e}");
+    const json = await runToEnd(["commands", "list", "--json"], options);
+    expect(JSON.parse(json.stdout)).toEqual({ items: [command], next: null });
+  });
 
   test("a server whose key could not be tested is printed all the same, because it was added", async () => {
     const options = standIn(({ pathname }) => {

@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import type { MapImage } from "../../src/core/map-image.ts";
+import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { addEvents, kill, kills, readAll } from "../archive/ledger-samples.ts";
 import { makeWebhook } from "../archive/webhook-samples.ts";
@@ -27,8 +27,8 @@ const MAP_IMAGE: MapImage = {
   content: new Uint8Array([0, 255, 3]),
 };
 
-async function withArchive<T>(folder: string, use: (archive: SqliteArchive) => Promise<T>): Promise<T> {
-  const archive = new SqliteArchive(join(folder, "archive.db"), startArchiveThread);
+async function withArchive<T>(folder: string, use: (archive: EmbeddedArchive) => Promise<T>): Promise<T> {
+  const archive = openEmbeddedArchive(join(folder, "archive.db"), startArchiveThread);
   try {
     return await use(archive);
   } finally {

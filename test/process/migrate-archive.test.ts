@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PostgresArchive } from "../../src/archive/postgres/postgres-archive.ts";
-import { SqliteArchive } from "../../src/archive/sqlite/sqlite-archive.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import { NOTHING_KNOWN } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
+import { openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
+import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { act, addHistory, minute, session } from "../archive/history-samples.ts";
 import { addEvents, kill, kills, NOW, record } from "../archive/ledger-samples.ts";
@@ -30,7 +30,7 @@ async function use<T>(archive: Archive, work: (archive: Archive) => Promise<T>):
   }
 }
 
-const inFolder = (folder: string) => new SqliteArchive(join(folder, "archive.db"), startArchiveThread);
+const inFolder = (folder: string) => openEmbeddedArchive(join(folder, "archive.db"), startArchiveThread);
 
 async function fill(archive: Archive): Promise<void> {
   await addEvents(archive, kills(2_500));
@@ -109,7 +109,7 @@ test("there and back: events, cursors, memory, identities and webhooks are the s
   const there = await run("--from", "sqlite", "--to", url, "--json");
   expect(there).toMatchObject({ exitCode: 0, stderr: "" });
   expect(JSON.parse(there.stdout)).toEqual({ servers: 2, events: 2_401 });
-  expect(await use(new PostgresArchive(url), look)).toEqual(before);
+  expect(await use(openPostgresArchive(url), look)).toEqual(before);
 
   const again = await run("--from", "sqlite", "--to", url);
   expect(again).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("is not empty") });
@@ -124,7 +124,7 @@ test("there and back: events, cursors, memory, identities and webhooks are the s
   expect(await use(inFolder(home), look)).toEqual(before);
   expect(readdirSync(home).filter((name) => name.includes("partial"))).toEqual([]);
   // Both go on: the forgetting that was under way, and new servers.
-  for (const archive of [inFolder(home), new PostgresArchive(url)]) {
+  for (const archive of [inFolder(home), openPostgresArchive(url)]) {
     await use(archive, async () => {
       while (await archive.continueForgetting());
       await addEvents(archive, [kill(1)], "srv_new");

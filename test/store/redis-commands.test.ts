@@ -1,14 +1,6 @@
 // The shared store passes the contract of a command queue, on one Redis and on a cluster. Beyond that, several instances
 // send each command once, also when one of them is frozen or loses its connection.
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  test,
-} from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Command, CommandEnd } from "../../src/core/command.ts";
 import { HISTORY_LIMITS, QUEUE_MAX } from "../../src/core/command.ts";
 import { DAY_MS } from "../../src/core/durations.ts";

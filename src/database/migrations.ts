@@ -1,0 +1,56 @@
+// The numbered changes of a database's tables. Both engines apply the same list, and a released change never changes.
+import { StartRefused } from "../core/errors.ts";
+import type { ColumnKind, Table, Value } from "./sql.ts";
+
+export type MigrationList = {
+  /** What the tables are, in messages, and the name under which a PostgreSQL counts its steps. */
+  readonly name: string;
+  readonly steps: readonly string[];
+  /** What is inserted into new tables, and left alone when it is there. */
+  readonly seed?: { readonly text: string; readonly values: () => readonly Value[] };
+};
+
+/** Another version of Gatehouse has changed the tables. */
+export class NewerSchema extends StartRefused {
+  override name = "NewerSchema";
+  constructor({ name, steps }: MigrationList, found: number) {
+    super(
+      `the ${name} was made by a newer Gatehouse (schema ${found}, this one knows ${steps.length}) — update Gatehouse`,
+    );
+  }
+}
+
+/** The tables as the migrations make them, so that a column is written down once. */
+export function tablesOf({ steps }: MigrationList): readonly Table[] {
+  if (steps.some((step) => /ALTER TABLE/.test(step)))
+    throw new Error("changed columns are not read here yet");
+  return steps.flatMap((step) =>
+    Array.from(step.matchAll(/CREATE TABLE (\w+) \(([\s\S]*?)\)[^();]*;/g), ([, name = "", body = ""]) =>
+      toTable(name, body),
+    ),
+  );
+}
+
+function toTable(name: string, body: string): Table {
+  const found = Array.from(
+    body.matchAll(/(?:^|[,\n])\s*(\w+) (INTEGER|TEXT)\b([^,\n]*)/g),
+    ([, column = "", type, rest = ""]) => ({ column, type, isKey: rest.includes("PRIMARY KEY") }),
+  );
+  const key = /^\s*PRIMARY KEY \(([^)]*)\)/m.exec(body)?.[1]?.split(", ");
+  const columns = found.map(({ column, type }): [string, ColumnKind] => [
+    column,
+    type === "INTEGER" ? "integer" : "text",
+  ]);
+  return {
+    name,
+    key: key ?? found.filter(({ isKey }) => isKey).map(({ column }) => column),
+    columns: Object.fromEntries(columns),
+    names: columns.map(([column]) => column),
+  };
+}
+
+export function tableOf(list: MigrationList, name: string): Table {
+  const table = tablesOf(list).find((one) => one.name === name);
+  if (!table) throw new Error(`no migration makes the table ${name}`);
+  return table;
+}
