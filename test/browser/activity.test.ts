@@ -322,7 +322,8 @@ browserTest("a key with joins alone sees joins and leaves, and nothing else of t
   const key = await site.mintKey("busy", { sections: toSectionSet(["JoinLogs"]), commands: [] });
   // The ledger of Gatehouse itself, because it is what keeps the rights.
   const page = await openPage({ view: "activity", key });
-  await page.locator('[data-type="player.joined"]').first().waitFor();
+  for (const type of ["player.joined", "player.left"])
+    await page.locator(`[data-type="${type}"]`).first().waitFor();
   const shown = await linesOf(page).evaluateAll((lines) =>
     lines.map((line) => line.getAttribute("data-type") ?? ""),
   );
