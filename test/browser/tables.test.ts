@@ -30,6 +30,7 @@ browserTest("columns are hidden, and stay hidden in this browser, whatever was s
   const button = page.getByRole("button", { name: "Columns" });
   await button.click();
   const menu = page.getByRole("dialog", { name: "Columns" });
+  await expectCount(menu.locator("label"), all.length - 1);
   // The name of the row cannot be hidden.
   expect(await menu.locator("label").allInnerTexts()).toEqual(all.slice(1));
   await expectAccessible(page);
