@@ -16,20 +16,23 @@ export const FORGET_DELIVERIES_STEP = 5;
 /** The most ledgers whose history is looked through in one step. */
 export const FORGET_HISTORIES_STEP = 5;
 
-/**
- * `names`: the linked events tell the player's names, and in `staff` the memory and the history of each ledger do; `memory`: the player
- * is taken out of it; `history`: out of sessions, playtime and acts; `deliveries`: out of what the receivers of webhooks said; `texts`: out of the events that are not linked; `links`: out of those that are.
- * `elsewhere`: the archive is done, and keeps the names for what is kept outside of it. It comes last, because older versions
- * do not know it and end there.
- */
+/** What each step is about, in this order. `elsewhere` comes last, because older versions do not know it and end there. */
 export const PHASES = [
+  /** The linked events say which names the player had. */
   "names",
+  /** So do the memory and the history of each ledger. */
   "staff",
+  /** The player is taken out of the memory, */
   "memory",
+  /** out of sessions, playtime and acts, */
   "history",
+  /** out of what receivers of webhooks said, */
   "deliveries",
+  /** out of the events that are not linked, */
   "texts",
+  /** and out of those that are. */
   "links",
+  /** The archive is done, and keeps the names for what is kept outside of it. */
   "elsewhere",
 ] as const;
 export type Phase = (typeof PHASES)[number];

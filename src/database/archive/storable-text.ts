@@ -1,4 +1,4 @@
-// Text that both archives can keep.
+// Text that both engines can keep.
 
 /** PostgreSQL refuses texts with a NUL or half a surrogate pair, and what it refuses would be tried again for ever. */
 export function toStorable(text: string): string {
