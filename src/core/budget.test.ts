@@ -213,6 +213,12 @@ function isDue(server: TestServer, now: number): boolean {
   return now >= server.freshUntil && server.nextRequestAt !== Number.POSITIVE_INFINITY;
 }
 
+function countWaitingLonger(servers: readonly TestServer[], than: TestServer, now: number): number {
+  let count = 0;
+  for (const other of servers) if (other.lastCallAt < than.lastCallAt && isDue(other, now)) count++;
+  return count;
+}
+
 /** Requests every server again and again, as the relay does, and counts what the game API received. */
 function simulate(
   { servers, limit, windowMs, isClockAligned, latencyMs, unexpectedPercent, seed }: Setting,
@@ -245,9 +251,7 @@ function simulate(
           ? server.freshUntil - now
           : msUntilCall(budget, now, {
               isFirstCall: server.lastCallAt === 0,
-              serversWaitingLonger: tested.filter(
-                (other) => other.lastCallAt < server.lastCallAt && isDue(other, now),
-              ).length,
+              serversWaitingLonger: countWaitingLonger(tested, server, now),
               callsInFlight: inFlight.length,
             });
       // A request with a long wait is refused and repeated later.
@@ -277,8 +281,9 @@ function simulate(
       };
       inFlight.push({ arrivesAt: now + latencyMs, answer });
     }
-    const requests = tested.map((server) => server.nextRequestAt);
-    const next = Math.min(...requests, ...inFlight.map((call) => call.arrivesAt));
+    let next = Number.POSITIVE_INFINITY;
+    for (const { nextRequestAt } of tested) next = Math.min(next, nextRequestAt);
+    for (const { arrivesAt } of inFlight) next = Math.min(next, arrivesAt);
     now = Math.max(next, now + (latencyMs === 0 ? 0 : 1));
   }
   for (const server of tested)

@@ -1,6 +1,7 @@
 // A town is repeatable, has a past at the first read, and is always consistent.
 import { describe, expect, test } from "bun:test";
 import { Compile } from "typebox/compile";
+import { repeat } from "../../test/long.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { SectionSchemas, ServerInfo } from "../core/wire/server-info.ts";
 import { advanceTown, CATCH_UP_SECONDS_MAX, createTown, type TownPlan } from "./advance-town.ts";
@@ -13,6 +14,8 @@ import { listPlayers, type Town } from "./town.ts";
 
 // A slow machine under load needs longer than the usual five seconds for thousands of reads.
 const START_MS = 1_800_000_000_000;
+const READS = repeat({ usual: 2_000, long: 10_000 });
+const TOWNS = repeat({ usual: 40, long: 100 });
 const PLAN: TownPlan = {
   seed: 1,
   serverId: "demo",
@@ -102,10 +105,10 @@ describe("repeatability", () => {
 
 describe("the first read", () => {
   test("with nearly every seed none of the nine sections is empty", () => {
-    const bare = Array.from({ length: 100 }, (_, seed) =>
+    const bare = Array.from({ length: TOWNS }, (_, seed) =>
       build(createTown({ ...PLAN, seed }, START_MS)),
     ).filter((info) => SECTIONS.some((section) => Object.keys(info[section]).length === 0));
-    expect(bare.length).toBeLessThanOrEqual(3);
+    expect(bare.length / TOWNS).toBeLessThanOrEqual(0.03);
   });
 
   test("no timestamp is in the future, and the oldest is less than an hour old", () => {
@@ -125,7 +128,7 @@ describe("the first read", () => {
   });
 });
 
-describe("10,000 reads at high speed", () => {
+describe("thousands of reads at high speed", () => {
   test("each validates against the schemas, is complete and consistent", () => {
     const town = createTown({ ...PLAN, speed: 15 }, START_MS);
     const seen = {
@@ -137,7 +140,7 @@ describe("10,000 reads at high speed", () => {
       answeredCalls: 0,
       teams: new Set<string>(),
     };
-    for (let read = 0; read < 10_000; read++) {
+    for (let read = 0; read < READS; read++) {
       advanceTown(town, START_MS + read * 1000);
       const info = build(town);
       expectConsistent(info);
@@ -150,15 +153,14 @@ describe("10,000 reads at high speed", () => {
       if (info.ModCalls.some(({ Moderator }) => Moderator)) seen.answeredCalls++;
       for (const { Team = "" } of info.Players) seen.teams.add(Team);
     }
-    expect(seen.queue).toBeGreaterThan(1000);
-    expect(seen.free).toBeGreaterThan(1000);
-    expect(Math.min(seen.wanted, seen.responded, seen.answeredCalls)).toBeGreaterThan(1000);
+    expect(Math.min(seen.queue, seen.free)).toBeGreaterThan(READS / 10);
+    expect(Math.min(seen.wanted, seen.responded, seen.answeredCalls)).toBeGreaterThan(READS / 10);
     expect([...seen.teams].sort()).toEqual(["Civilian", "DOT", "Fire", "Jail", "Police", "Sheriff"]);
   });
 
   test("logs stay within their limits, and quirks keep the town consistent", () => {
     const town = createTown({ ...PLAN, serverId: "windows", speed: 100 }, START_MS);
-    for (let read = 0; read < 500; read++) {
+    for (let read = 0; read < repeat({ usual: 150, long: 500 }); read++) {
       advanceTown(town, START_MS + read * 2000);
       const info = build(town, QUIRKY);
       expectConsistent(info);
@@ -228,7 +230,7 @@ describe("two hours", () => {
 
   test("the staff never runs out and never outgrows the town", () => {
     const town = createTown({ ...PLAN, speed: 900 }, START_MS);
-    for (let second = 0; second < 100; second++) {
+    for (let second = 0; second < repeat({ usual: 40, long: 200 }); second++) {
       advanceTown(town, START_MS + second * 1000);
       const { Admins = {}, Mods = {}, Helpers = {} } = build(town).Staff;
       expect(Object.keys(Admins).length).toBeGreaterThan(0);
@@ -244,7 +246,7 @@ test("no sequence of commands makes the town inconsistent", () => {
   const town = createTown({ ...PLAN, serverId: "commands", speed: 10 }, START_MS);
   const words =
     "kick ban unban kill wanted jail unjail tp respawn mod unmod admin helper startfire stopfire".split(" ");
-  for (let i = 0; i < 3000; i++) {
+  for (let i = 0; i < repeat({ usual: 1_000, long: 10_000 }); i++) {
     advanceTown(town, START_MS + i * 1000);
     const name = random.find(listPlayers(town))?.profile.name ?? "nobody";
     const target = random.chance(0.02)

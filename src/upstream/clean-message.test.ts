@@ -1,6 +1,7 @@
 // Messages of the game API are shown without secrets, without control characters, and capped.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { repeat } from "../../test/long.ts";
 import { cleanMessage } from "./clean-message.ts";
 import { decodeText } from "./decode-text.ts";
 import { KnownKeys } from "./known-keys.ts";
@@ -161,7 +162,7 @@ test("for any message: no control characters, no secret, 500 characters at most,
       expect(text).not.toContain(GLOBAL_KEY);
       expect(text.isWellFormed()).toBe(true);
     }),
-    { numRuns: 2_000 },
+    { numRuns: repeat({ usual: 700, long: 20_000 }) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Check } from "typebox/value";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../../test/fake-game-api.ts";
+import { repeat } from "../../test/long.ts";
 import { ServerInfo } from "../core/wire/server-info.ts";
 import { parseContent, ServerInfoParser } from "./parse-server-info.ts";
 
@@ -342,6 +343,7 @@ test("whatever stands in place of any field, the parser never throws and its out
     fc.jsonValue(),
     fc.constantFrom(null, [], {}, "", 0, 1.5, "7", [null], [[1, 2]], { "1": "a" }),
   );
+  const runs = repeat({ usual: 1_000, long: 20_000 });
   let relayedCount = 0;
   fc.assert(
     fc.property(
@@ -365,7 +367,7 @@ test("whatever stands in place of any field, the parser never throws and its out
         expect(SECTION_NAMES.every((name) => name in info)).toBe(true);
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: runs },
   );
-  expect(relayedCount).toBeGreaterThan(500);
+  expect(relayedCount).toBeGreaterThan(runs / 6);
 });

@@ -8,8 +8,9 @@ const erase = (value: unknown, isStaff = false) => {
   return JSON.parse(eraser.erase(JSON.stringify(value), isStaff));
 };
 
-test("two hundred names of ten thousand characters are forgotten like any other", () => {
-  const names = Array.from({ length: 200 }, (_, n) => `${"x".repeat(10_000)}${n}`);
+test("names that are too long for one pattern are forgotten like any other", () => {
+  // The runtime refuses a pattern of more than a million characters.
+  const names = Array.from({ length: 200 }, (_, n) => `${"x".repeat(5_500)}${n}`);
   const long = new PlayerEraser({ id: "54", names: [...names, "Bob"] });
   const text = JSON.stringify({ Description: `${names[7]} and ${names[199]}, bob and 54` });
   expect(JSON.parse(long.erase(text))).toEqual({ Description: "deleted and deleted, deleted and 0" });

@@ -330,5 +330,5 @@ test("whatever the order of webhooks and readings: opened once at most, closed o
     for (let n = 1; n <= 20; n++) check(server.read(now + n * 5_000, []));
     for (const type of state.values()) expect(type).toBe("call.closed");
   });
-  fc.assert(runs, { numRuns: repeat({ usual: 500, long: 20_000 }) });
+  fc.assert(runs, { numRuns: repeat({ usual: 200, long: 20_000 }) });
 });

@@ -208,7 +208,7 @@ describe("a message with events", () => {
         expect(findProblems(message)).toEqual([]);
       },
     );
-    fc.assert(property, { numRuns: repeat({ usual: 150, long: 5_000 }) });
+    fc.assert(property, { numRuns: repeat({ usual: 60, long: 5_000 }) });
   });
 
   test("of the state is never one that Discord refuses either", () => {
@@ -227,7 +227,7 @@ describe("a message with events", () => {
       const report = { state: "online", settings, sections: shown, readAt: 1_704_614_400_000 } as const;
       expect(findProblems(toStatusMessage(report, given).message)).toEqual([]);
     });
-    fc.assert(property, { numRuns: repeat({ usual: 50, long: 2_000 }) });
+    fc.assert(property, { numRuns: repeat({ usual: 25, long: 2_000 }) });
   });
 });
 
