@@ -8,13 +8,7 @@ import { join } from "node:path";
 import { filterAll } from "../src/core/events/event-types.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
 import { NO_HISTORY } from "../src/core/history/history.ts";
-import type {
-  Archive,
-  LedgerPage,
-  LedgerRecord,
-  PageRequest,
-  RecordOutcome,
-} from "../src/core/ports/archive.ts";
+import type { Archive, LedgerPage, LedgerRecord, PageRequest, RecordOutcome } from "../src/core/ports/archive.ts";
 import { openEmbeddedArchive } from "../src/database/archive/embedded-archive.ts";
 import { startArchiveThread } from "../src/threads.ts";
 import { openLocalArchive } from "../test/event-archive.ts";
@@ -51,9 +45,7 @@ try {
     for (const way of WAYS) results.get(way)?.push(await measureRound(way, join(folder, `${round}-${way}`)));
   }
   const alone = summarise(results.get("no archive") ?? []);
-  console.log(
-    `Between two ticks of a timer of ${TICK_MS} ms, beside the same without an archive; medians of`,
-  );
+  console.log(`Between two ticks of a timer of ${TICK_MS} ms, beside the same without an archive; medians of`);
   console.log(`${ROUNDS} rounds, turn about. An fsync of this disk takes ${timeFsync().toFixed(2)} ms.`);
   console.table(
     WAYS.map((way) => {

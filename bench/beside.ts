@@ -21,8 +21,7 @@ const WARM_SECONDS = 5;
 const ROUNDS_MAX = 1_000;
 /** Longer, and a fast machine uses up the limits of all keys. */
 const SECONDS_MAX = 10;
-const USAGE =
-  "npm run bench:beside -- FOLDER [--rounds 10] [--seconds 4]   (FOLDER: another checkout, installed)";
+const USAGE = "npm run bench:beside -- FOLDER [--rounds 10] [--seconds 4]   (FOLDER: another checkout, installed)";
 const READS = CASES.filter(({ id }) => id === "read-base" || id === "read-all");
 
 type Turn = { readonly startMs: number; readonly idleMb: number; readonly results: readonly Measured[] };
@@ -42,9 +41,7 @@ try {
     for (const side of round % 2 === 0 ? (["ours", "others"] as const) : (["others", "ours"] as const)) {
       const turn = await measureTurn(side === "ours" ? gatehouseSqlite : other);
       turns[side].push(turn);
-      const rates = turn.results.map(
-        ({ perSecond, p99Ms }) => `${Math.round(perSecond)}/s p99 ${p99Ms.toFixed(1)} ms`,
-      );
+      const rates = turn.results.map(({ perSecond, p99Ms }) => `${Math.round(perSecond)}/s p99 ${p99Ms.toFixed(1)} ms`);
       progress.step(`${side === "ours" ? "this one" : "the other"}: ${rates.join(", ")}`);
     }
   }

@@ -20,11 +20,7 @@ const STYLE = `<style>
 export type Bar = { readonly label: string; readonly value: number; readonly colour: number };
 export type BarGroup = { readonly title: string; readonly bars: readonly Bar[] };
 
-export function drawBars(
-  title: string,
-  groups: readonly BarGroup[],
-  format: (value: number) => string,
-): string {
+export function drawBars(title: string, groups: readonly BarGroup[], format: (value: number) => string): string {
   const values = groups.flatMap(({ bars }) => bars.map(({ value }) => value)).filter(Number.isFinite);
   const scale = (WIDTH - LABEL_WIDTH - VALUE_WIDTH) / Math.max(...values, Number.MIN_VALUE);
   const parts: string[] = [];

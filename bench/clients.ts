@@ -28,7 +28,7 @@ export async function measureClients(
   const { clientCounts, clientSeconds: seconds } = settings;
   progress.part("clients", clientCounts.length);
   const folder = stage.makeFolder("clients");
-  const store = openSqlite(folder);
+  const store = await openSqlite(folder);
   await fillKeys(store, await fillServers(store, 1), stage.tokens.slice(0, READ_KEYS));
   await store.close();
   const env = { ...gatehouseEnv(stage, folder), GATEHOUSE_FRESH_MS: String(FRESH_MS) };

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { buildDashboard } from "../scripts/build-dashboard.ts";
-import { mintToken } from "../src/core/token.ts";
+import { mintToken } from "../src/core/keys/token.ts";
 import { startSimulator } from "../src/simulator/simulator.ts";
 import { GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
@@ -33,7 +33,7 @@ if (!executablePath) {
 const sizes = await buildDashboard();
 const folder = mkdtempSync(join(tmpdir(), "gatehouse-bench-"));
 const tokens = Array.from({ length: VISITS + 1 }, () => mintToken(randomBytes));
-const store = openSqlite(folder);
+const store = await openSqlite(folder);
 await fillKeys(store, await fillServers(store, 1), tokens);
 await store.close();
 const simulator = await startSimulator({ players: PLAYERS, maxPlayers: PLAYERS, readLimit: 0 });
@@ -56,9 +56,7 @@ try {
     "files before the first view, compressed (KB)": Math.round(sizes.first / 1000),
     "all files, compressed (KB)": Math.round(sizes.all / 1000),
   });
-  console.log(
-    `Medians of ${VISITS} visits, each with a cold cache. The browser draws without a graphics card.`,
-  );
+  console.log(`Medians of ${VISITS} visits, each with a cold cache. The browser draws without a graphics card.`);
 } finally {
   await browser.close();
   await gatehouse.stop();

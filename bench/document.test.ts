@@ -9,7 +9,7 @@ const PAGE = readFileSync(resolve(import.meta.dir, "../docs/benchmarks.md"), "ut
 test("a run replaces the generated part, and keeps the text around it", () => {
   const first = replaceGenerated(PAGE, "(a run in this test)");
   const second = replaceGenerated(`${first}Something below.\n`, "(the next run in this test)");
-  expect(second).toContain("## What is compared");
+  expect(second).toContain("## Watching and the ledger");
   expect(second).toEndWith("Something below.\n");
   expect(second).toContain("(the next run in this test)");
   expect(second).not.toContain("(a run in this test)");

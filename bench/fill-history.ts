@@ -76,6 +76,7 @@ export function makeMinute(at: number): HistoryChange {
     minutes: [makeCounts(at)],
     sessions: hasSession ? [makeSession(at, 0)] : [],
     acts: hasAct ? [makeAct(at, false)] : [],
+    seen: [],
   };
 }
 
@@ -98,16 +99,14 @@ function copyHistory(db: Database, server: number): void {
 }
 
 function makeDay(startsAt: number, endsAt: number): HistoryChange {
-  const minutes = Array.from({ length: MINUTES_PER_DAY }, (_, index) =>
-    makeCounts(startsAt + index * MINUTE_MS),
-  );
+  const minutes = Array.from({ length: MINUTES_PER_DAY }, (_, index) => makeCounts(startsAt + index * MINUTE_MS));
   const sessions = Array.from({ length: SESSIONS_PER_DAY }, (_, index) =>
     makeSession(startsAt + Math.floor(((index + 1) / SESSIONS_PER_DAY) * DAY_MS), index),
   );
   const acts = Array.from({ length: COMMANDS_PER_DAY + ANSWERS_PER_DAY }, (_, index) =>
     makeAct(startsAt + Math.floor(Math.random() * DAY_MS), index < ANSWERS_PER_DAY),
   );
-  return { minutes: minutes.filter((_, index) => index % stepFor(endsAt - startsAt) === 0), sessions, acts };
+  return { minutes: minutes.filter((_, index) => index % stepFor(endsAt - startsAt) === 0), sessions, acts, seen: [] };
 }
 
 /** Old minutes are not kept, so one of each five minutes, or of each hour, gives the rows that there would be. */
@@ -122,9 +121,7 @@ function makeCounts(at: number): Counts {
     0,
     Math.round(PLAYERS_ON_AVERAGE * (1 + Math.sin((hour / 24) * 2 * Math.PI)) + Math.random() * 4 - 2),
   );
-  const teamMs = Object.fromEntries(
-    TEAMS.map((team) => [team, Math.round((players / TEAMS.length) * MINUTE_MS)]),
-  );
+  const teamMs = Object.fromEntries(TEAMS.map((team) => [team, Math.round((players / TEAMS.length) * MINUTE_MS)]));
   return {
     at,
     knownMs: MINUTE_MS,
@@ -161,7 +158,7 @@ function makeSession(leftAt: number, index: number): HistoryChange["sessions"][n
 function makeAct(at: number, isAnswer: boolean): StaffAct {
   const place = Math.floor(Math.random() * STAFF);
   const low = Math.floor(Math.random() * 120_000);
-  return { player: playerOf(place), name: nameOf(place), at, waited: isAnswer ? [low, low + 5_000] : null };
+  return { player: playerOf(place), name: nameOf(place), at, waited: isAnswer ? [low, low + 5_000] : null, kind: null };
 }
 
 function choosePlayer(): number {

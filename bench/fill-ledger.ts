@@ -37,8 +37,7 @@ export async function fillPostgresLedger(archive: Archive, url: string, events: 
   const sql = new SQL(url, { max: 1 });
   for (const copy of writeCopies("gatehouse.", events)) await sql.unsafe(copy);
   // The server's autovacuum does the same, some time later.
-  for (const table of ["events", "event_players", "ledgers"])
-    await sql.unsafe(`VACUUM ANALYZE gatehouse.${table}`);
+  for (const table of ["events", "event_players", "ledgers"]) await sql.unsafe(`VACUUM ANALYZE gatehouse.${table}`);
   await sql.close();
 }
 

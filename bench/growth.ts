@@ -1,7 +1,7 @@
 // Measures the cost of more keys and more servers: throughput relative to the smallest size, memory, and the time to start.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { mintToken } from "../src/core/token.ts";
+import { mintToken } from "../src/core/keys/token.ts";
 import { ALL_SECTIONS_PATH, READ_PATH } from "./cases.ts";
 import { GATEHOUSE, gatehouseEnv, RUNTIME } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
@@ -83,7 +83,7 @@ async function prepare(
 ): Promise<Size> {
   const folder = stage.makeFolder("growth");
   const tokens = Array.from({ length: keys }, () => mintToken(randomBytes));
-  const store = openSqlite(folder);
+  const store = await openSqlite(folder);
   await fillKeys(store, await fillServers(store, servers), tokens);
   await store.close();
   return { label, size, folder, path, used: keys, tokensPath: writeTokens(folder, "tokens.txt", tokens) };
@@ -128,9 +128,7 @@ async function measureSizes(
     }
   }
   const ratioToFirst = (what: "perSecond" | "cpuMicros", index: number) => {
-    return median(
-      (rounds[index] ?? []).map((result, i) => result[what] / (rounds[0]?.[i]?.[what] ?? Number.NaN)),
-    );
+    return median((rounds[index] ?? []).map((result, i) => result[what] / (rounds[0]?.[i]?.[what] ?? Number.NaN)));
   };
   return rows.map((row, index) => ({
     ...row,

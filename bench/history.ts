@@ -35,8 +35,7 @@ const QUESTIONS: readonly Question[] = [
   { title: "players, 1d, a year", ask: (archive, id) => archive.readCounts(id, "1d", YEAR) },
   {
     title: "sessions of a player, a year",
-    ask: (archive, serverId) =>
-      archive.listSessions({ serverId, ...YEAR, player: playerOf(STAFF + 5), limit: 500 }),
+    ask: (archive, serverId) => archive.listSessions({ serverId, ...YEAR, player: playerOf(STAFF + 5), limit: 500 }),
   },
   {
     title: "sessions of all, a year",

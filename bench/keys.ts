@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hashToken, mintToken } from "../src/core/keys/token.ts";
 import type { Store } from "../src/core/ports/store.ts";
-import { hashToken, mintToken } from "../src/core/token.ts";
 import { GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
 import { readResidentMb } from "./process-usage.ts";
@@ -47,7 +47,7 @@ async function measure(): Promise<Row[]> {
   const rows: Row[] = [];
   const tokens: string[] = [];
   for (const keys of SIZES) {
-    const store = openSqlite(folder);
+    const store = await openSqlite(folder);
     const serverIds = await fillServers(store, SERVERS);
     const makeMicros = await makeKeys(store, serverIds, tokens, keys);
     const findMicros = findKeys(store, tokens);
@@ -59,12 +59,7 @@ async function measure(): Promise<Row[]> {
 }
 
 /** Fills the store to `total` keys, some of them one by one. Returns the microseconds for each of those. */
-async function makeKeys(
-  store: Store,
-  serverIds: readonly string[],
-  tokens: string[],
-  total: number,
-): Promise<number> {
+async function makeKeys(store: Store, serverIds: readonly string[], tokens: string[], total: number): Promise<number> {
   const fresh = Array.from({ length: total - tokens.length }, () => mintToken(randomBytes));
   for (const token of fresh) tokens.push(token);
   await fillKeys(store, serverIds, fresh.slice(CREATED_SINGLY));
@@ -79,8 +74,7 @@ function findKeys(store: Store, tokens: readonly string[]): number {
   // The cost of the first request with a key; later requests find it in a cache.
   const startedAt = performance.now();
   for (let i = 0; i < LOOKUPS; i++) {
-    if (!store.keys.find(hashes[(i * 7919) % hashes.length] ?? "", now))
-      throw new Error("a key is not found");
+    if (!store.keys.find(hashes[(i * 7919) % hashes.length] ?? "", now)) throw new Error("a key is not found");
   }
   return ((performance.now() - startedAt) * 1000) / LOOKUPS;
 }

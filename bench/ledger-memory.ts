@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { mintToken } from "../src/core/token.ts";
+import { mintToken } from "../src/core/keys/token.ts";
 import { GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
 import { type Goal, printGoals } from "./goals.ts";
@@ -51,7 +51,7 @@ try {
 async function measure(title: string, readers: number): Promise<Run> {
   const data = mkdtempSync(join(folder, "data-"));
   const tokens = Array.from({ length: SLOW_READERS }, () => mintToken(randomBytes));
-  const store = openSqlite(data);
+  const store = await openSqlite(data);
   await fillKeys(store, await fillServers(store, SERVERS), tokens);
   await store.close();
   const simulator = await startBurstingSimulator();
@@ -154,8 +154,7 @@ function print(runs: readonly Run[]): void {
       ),
     })),
   );
-  for (const { title, memory } of runs)
-    console.log(`${title}: ${memory.map((mb) => mb.toFixed(0)).join(", ")} MB`);
+  for (const { title, memory } of runs) console.log(`${title}: ${memory.map((mb) => mb.toFixed(0)).join(", ")} MB`);
   printGoals(
     runs.map(({ title, memory }): Goal => {
       const found = (memory.at(-1) ?? Number.NaN) / (memory[0] ?? Number.NaN);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import type { LedgerPlace } from "../src/core/events/cursor.ts";
+import type { LedgerPosition } from "../src/core/events/cursor.ts";
 import { type EventFilter, type EventType, filterAll, toEventKind } from "../src/core/events/event-types.ts";
 import { type Archive, type LedgerPage, PAGE_LOOK_MAX, type PageRequest } from "../src/core/ports/archive.ts";
 import { openEmbeddedArchive } from "../src/database/archive/embedded-archive.ts";
@@ -139,8 +139,7 @@ async function measureCase({ title, choose }: Case, small: Ledger, large: Ledger
     }
   }
   const [ofSmall, ofLarge] = times;
-  const p99 = (list: readonly number[]) =>
-    list.toSorted((a, b) => a - b)[Math.floor(list.length * 0.99)] ?? 0;
+  const p99 = (list: readonly number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length * 0.99)] ?? 0;
   return { title, p50: median(ofLarge) / median(ofSmall), p99: p99(ofLarge) / p99(ofSmall) };
 }
 
@@ -149,18 +148,18 @@ function ask(start: PageRequest["start"], filter: EventFilter = filterAll()): Pa
 }
 
 /** A place in this part of the ledger with at least so many events after it, or the first place. */
-function placeIn(ledger: Ledger, from: number, to: number, eventsAfter = LIMIT): LedgerPlace {
+function placeIn(ledger: Ledger, from: number, to: number, eventsAfter = LIMIT): LedgerPosition {
   const number = Math.floor(ledger.events * (from + Math.random() * (to - from)));
   return placeOf(ledger, Math.max(1, Math.min(number, ledger.events - eventsAfter)));
 }
 
-function placeOf({ marks }: Ledger, number: number): LedgerPlace {
+function placeOf({ marks }: Ledger, number: number): LedgerPosition {
   return { number, mark: marks[(number - 1) % RECORDED] ?? 0 };
 }
 
 async function readMarks(archive: Archive): Promise<number[]> {
   const found: number[] = [];
-  let after: LedgerPlace | "earliest" = "earliest";
+  let after: LedgerPosition | "earliest" = "earliest";
   while (found.length < RECORDED) {
     const page = getPage(await archive.readPage({ ...ask({ after }), limit: 500 }));
     for (const { mark } of page.events) found.push(mark);
@@ -201,9 +200,7 @@ function print(name: string, rows: readonly Row[]): void {
   console.log(
     `\n${name}: a page of ${LIMIT} events with ${large} beside ${SMALL.toLocaleString("en")}, times the time:`,
   );
-  console.table(
-    rows.map(({ title, p50, p99 }) => ({ page: title, p50: p50.toFixed(2), p99: p99.toFixed(2) })),
-  );
+  console.table(rows.map(({ title, p50, p99 }) => ({ page: title, p50: p50.toFixed(2), p99: p99.toFixed(2) })));
 }
 
 function readSettings(): { events: number; samples: number; postgres: boolean } {

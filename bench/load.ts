@@ -51,16 +51,7 @@ function wrk({ url, tokensPath, first, count, skip = 0, etag = "-", seconds, con
   return ["wrk", ...how, url, "--", tokensPath, String(first), String(count), String(skip), etag];
 }
 
-function autocannon({
-  url,
-  tokensPath,
-  first,
-  count,
-  skip = 0,
-  etag = "-",
-  seconds,
-  connections,
-}: Load): string[] {
+function autocannon({ url, tokensPath, first, count, skip = 0, etag = "-", seconds, connections }: Load): string[] {
   const script = join(import.meta.dir, "autocannon.mjs");
   const args = [url, seconds, connections, tokensPath, first, count, skip, etag].map(String);
   return ["node", script, ...args];

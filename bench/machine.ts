@@ -16,8 +16,7 @@ export type Cores = {
 export function chooseCores(): Cores {
   const allowed = listAllowedCores();
   const [server, load, third] = allowed;
-  if (!Bun.which("taskset") || load === undefined)
-    return { server: undefined, load: undefined, redis: undefined };
+  if (!Bun.which("taskset") || load === undefined) return { server: undefined, load: undefined, redis: undefined };
   return { server, load, redis: third ?? load };
 }
 

@@ -37,7 +37,7 @@ try {
     ...(clients && { clients }),
     ...(commands && { commands }),
   });
-  console.log(report.markdown);
+  console.log(`${report.markdown}\n\n${report.details}`);
   console.log(settings.writes ? `\nWritten to ${saveReport(report)}` : "\nNothing was written.");
 } finally {
   await stage.close();

@@ -1,6 +1,6 @@
 // Load that is only refused: keys that are over their limit when the round begins, and below the spam block until it ends.
 import { ERRORS } from "../src/core/errors.ts";
-import { LIMIT_PER_WINDOW } from "../src/core/rate-limit.ts";
+import { LIMIT_PER_WINDOW } from "../src/core/keys/rate-limit.ts";
 import { type Load, type Measured, measureLoad, putLoad } from "./load.ts";
 import type { Cores } from "./machine.ts";
 import { call } from "./same-answers.ts";

@@ -1,4 +1,4 @@
-// Turns results into the generated part of docs/benchmarks.md: tables and charts.
+// Turns results into the generated part of docs/benchmarks.md, its charts, and the further tables of bench/details.md.
 import { CASES } from "./cases.ts";
 import { type BarGroup, drawBars, drawLine } from "./charts.ts";
 import { type ClientsRow, FRESH_MS } from "./clients.ts";
@@ -21,7 +21,11 @@ export type Results = {
   readonly commands?: CommandResults;
 };
 
-export type Report = { readonly markdown: string; readonly charts: ReadonlyMap<string, string> };
+export type Report = {
+  readonly markdown: string;
+  readonly details: string;
+  readonly charts: ReadonlyMap<string, string>;
+};
 
 export function writeReport(results: Results): Report {
   const charts = new Map<string, string>();
@@ -30,24 +34,30 @@ export function writeReport(results: Results): Report {
     describeRun(results),
     paths && growth && describeGoals(paths, growth),
     paths && describePaths(paths, charts),
-    growth && describeGrowth(growth, charts),
     clients && describeClients(clients, charts),
+  ];
+  const details = [
+    describeMachine(results),
+    paths && describeDetails(paths),
+    growth && describeGrowth(growth, charts),
     commands && describeCommands(commands, charts),
   ];
-  return { markdown: sections.filter(Boolean).join("\n\n"), charts };
+  const join = (parts: readonly (string | undefined)[]) => wrapProse(parts.filter(Boolean).join("\n\n"));
+  return { markdown: join(sections), details: join(details), charts };
 }
 
-function describeRun({ machine, command, date, settings, minutes }: Results): string {
+function describeRun({ command, date, settings, minutes }: Results): string {
   const { rounds, roundSeconds, isQuick } = settings;
   return [
     "## The run",
-    ...(isQuick
-      ? ["**A quick run: too short to prove anything. Run it without `--quick` for numbers.**"]
-      : []),
+    ...(isQuick ? ["**A quick run: too short to prove anything. Run it without `--quick` for numbers.**"] : []),
     `Made by \`${command}\` on ${date}, in ${minutes} minutes: ${rounds} rounds of ${roundSeconds} s for each number, turn ` +
       `about, everybody started anew for each round, ${CONNECTIONS} connections, ${READ_KEYS.toLocaleString("en")} keys in turn.`,
-    machine.map(([what, value]) => `- ${what}: ${value}`).join("\n"),
   ].join("\n\n");
+}
+
+function describeMachine({ machine, date }: Results): string {
+  return [`The machine of ${date}:`, machine.map(([what, value]) => `- ${what}: ${value}`).join("\n")].join("\n\n");
 }
 
 function describeGoals(paths: PathResults, growth: GrowthResults): string {
@@ -67,27 +77,13 @@ function describeGoals(paths: PathResults, growth: GrowthResults): string {
 }
 
 function describePaths(paths: PathResults, charts: Map<string, string>): string {
-  const { rows, contenders, leftOut, bodyBytes } = paths;
-  const present = contenders.map(({ contender }) => contender);
-  const cell = (contenderId: string, caseId: string) =>
-    rows.find((row) => row.contenderId === contenderId && row.benchCase.id === caseId);
-  const grid = (format: (row: NonNullable<ReturnType<typeof cell>>) => string) =>
-    table(
-      ["", ...CASES.map(({ title }) => title)],
-      present.map(({ id, name }) => [
-        name,
-        ...CASES.map((benchCase) => {
-          const row = cell(id, benchCase.id);
-          return row ? format(row) : "";
-        }),
-      ]),
-    );
+  const { contenders, leftOut, bodyBytes } = paths;
   const barsOf = (caseIds: readonly string[]): BarGroup[] =>
     CASES.filter(({ id }) => caseIds.includes(id)).map(({ id: caseId, title }) => ({
       title,
-      bars: present.map(({ id, name }) => ({
+      bars: contenders.map(({ contender: { id, name } }) => ({
         label: name,
-        value: cell(id, caseId)?.ratio ?? Number.NaN,
+        value: findRow(paths, id, caseId)?.ratio ?? Number.NaN,
         colour: ROSTER.findIndex((contender) => contender.id === id),
       })),
     }));
@@ -117,22 +113,10 @@ function describePaths(paths: PathResults, charts: Map<string, string>): string 
   return [
     "## Beside the alternatives",
     `Requests per second as a part of the floor's, larger is better. Bodies: ${bytes}.`,
-    grid((row) => ratio(row.ratio)),
+    grid(paths, (row) => ratio(row.ratio)),
     ...leftOut.map(({ name, reason }) => `Left out: ${name}, because ${reason}.`),
     image("reads.svg", "Cached reads beside the floor"),
     image("other-paths.svg", "Other paths beside the floor"),
-    "99 of 100 answers came within this many times the floor's time, smaller is better:",
-    grid((row) => ratio(row.p99Ratio)),
-    "The server's processor time for a request, in times of the floor's, smaller is better. It is the steadier number where " +
-      "others use the machine too; what Redis takes is not in it:",
-    grid((row) => ratio(row.cpuRatio)),
-    "The same in absolute numbers, which are this machine's and this hour's: requests per second; the middle and the 99th " +
-      "percentile of the time to an answer in milliseconds; processor time of a request in microseconds; the largest round over " +
-      "the smallest (near 1 on a quiet machine).",
-    grid(
-      (row) =>
-        `${whole(row.perSecond)}/s · ${row.p50Ms.toFixed(1)} · ${row.p99Ms.toFixed(1)} · ${row.cpuMicros.toFixed(1)} · ${row.spread.toFixed(2)}`,
-    ),
     `Resident memory in MB, with ${(READ_KEYS + REFUSAL_KEYS).toLocaleString("en")} keys: after the start, and after all of the load.`,
     table(
       ["", "idle", "after the load"],
@@ -146,19 +130,49 @@ function describePaths(paths: PathResults, charts: Map<string, string>): string 
   ].join("\n\n");
 }
 
+function describeDetails(paths: PathResults): string {
+  return [
+    "## Beside the floor",
+    "99 of 100 answers came within this many times the floor's time, smaller is better:",
+    grid(paths, (row) => ratio(row.p99Ratio)),
+    "The server's processor time for a request, in times of the floor's, smaller is better. It is the steadier number where " +
+      "others use the machine too; what Redis takes is not in it:",
+    grid(paths, (row) => ratio(row.cpuRatio)),
+    "The same in absolute numbers, which are this machine's and this hour's: requests per second; the middle and the 99th " +
+      "percentile of the time to an answer in milliseconds; processor time of a request in microseconds; the largest round over " +
+      "the smallest (near 1 on a quiet machine).",
+    grid(
+      paths,
+      (row) =>
+        `${whole(row.perSecond)}/s · ${row.p50Ms.toFixed(1)} · ${row.p99Ms.toFixed(1)} · ${row.cpuMicros.toFixed(1)} · ${row.spread.toFixed(2)}`,
+    ),
+  ].join("\n\n");
+}
+
+type PathRow = PathResults["rows"][number];
+
+function findRow({ rows }: PathResults, contenderId: string, caseId: string): PathRow | undefined {
+  return rows.find((row) => row.contenderId === contenderId && row.benchCase.id === caseId);
+}
+
+/** A row for each contender, a column for each case. */
+function grid(paths: PathResults, format: (row: PathRow) => string): string {
+  return table(
+    ["", ...CASES.map(({ title }) => title)],
+    paths.contenders.map(({ contender: { id, name } }) => [
+      name,
+      ...CASES.map((benchCase) => {
+        const row = findRow(paths, id, benchCase.id);
+        return row ? format(row) : "";
+      }),
+    ]),
+  );
+}
+
 function describeGrowth({ keys, servers }: GrowthResults, charts: Map<string, string>): string {
   const rows = (sizes: readonly GrowthRow[]) =>
     table(
-      [
-        "",
-        "requests/s beside the first",
-        "processor time",
-        "requests/s",
-        "p99 ms",
-        "start ms",
-        "idle MB",
-        "loaded MB",
-      ],
+      ["", "requests/s beside the first", "processor time", "requests/s", "p99 ms", "start ms", "idle MB", "loaded MB"],
       sizes.map((size) => [
         size.label,
         ratio(size.ratio),
@@ -184,7 +198,7 @@ function describeGrowth({ keys, servers }: GrowthResults, charts: Map<string, st
     ...describeKeyMemory(keys),
     `The same with servers, each with a reading of its own, and ${READ_KEYS.toLocaleString("en")} keys:`,
     rows(servers),
-    image("growth.svg", "Throughput as keys and servers grow"),
+    image("growth.svg", "Throughput as keys and servers grow", "../docs/benchmarks"),
   ].join("\n\n");
 }
 
@@ -219,7 +233,7 @@ function describeClients(rows: readonly ClientsRow[], charts: Map<string, string
   ].join("\n\n");
 }
 
-function describeCommands({ rows, diskPerSecond }: CommandResults, charts: Map<string, string>): string {
+function describeCommands({ rows, steady, diskPerSecond }: CommandResults, charts: Map<string, string>): string {
   const groups = [...new Set(rows.map(({ store }) => store))].map((store, index) => ({
     title: store,
     bars: rows
@@ -233,7 +247,7 @@ function describeCommands({ rows, diskPerSecond }: CommandResults, charts: Map<s
   charts.set("commands.svg", drawBars("Commands accepted per second", groups, whole));
   return [
     "## Accepting commands",
-    "Accepted means on disk: SQLite commits with `synchronous=FULL`, Redis with `appendfsync always`. This disk can be waited for " +
+    "Accepted means on disk: SQLite commits with `synchronous=FULL`, PostgreSQL with `fsync=on`. This disk can be waited for " +
       `${whole(diskPerSecond)} times a second, one write at a time.`,
     table(
       ["store", "callers at a time", "accepted/s", "beside the disk"],
@@ -244,8 +258,20 @@ function describeCommands({ rows, diskPerSecond }: CommandResults, charts: Map<s
         ratio(perSecond / diskPerSecond),
       ]),
     ),
-    image("commands.svg", "Commands accepted per second"),
+    `99 of 100 were accepted within: ${steady
+      .map(
+        ({ store, offeredPerSecond, p99Ms }) =>
+          `${p99Ms.toFixed(1)} ms on ${store}, ${offeredPerSecond} offered in a second`,
+      )
+      .join("; ")}.`,
+    image("commands.svg", "Commands accepted per second", "../docs/benchmarks"),
   ].join("\n\n");
+}
+
+/** Breaks the lines of prose at 120 characters. */
+function wrapProse(markdown: string): string {
+  const wrap = (line: string) => (/^[|!#]/.test(line) ? line : line.replace(/(.{1,120})(?: +|$)/g, "$1\n").trimEnd());
+  return markdown.split("\n").map(wrap).join("\n");
 }
 
 /** A Markdown table, padded so that it is readable in a terminal too. */
@@ -257,8 +283,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), rule, ...rows.map(line)].join("\n");
 }
 
-function image(file: string, text: string): string {
-  return `![${text}](benchmarks/${file})`;
+function image(file: string, text: string, folder = "benchmarks"): string {
+  return `![${text}](${folder}/${file})`;
 }
 
 function ratio(value: number): string {

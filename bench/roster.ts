@@ -5,14 +5,6 @@ import { fastify, hono } from "./contenders/frameworks.ts";
 import { gatehouseRedis, gatehouseSqlite } from "./contenders/gatehouse.ts";
 import { nginx } from "./contenders/nginx.ts";
 
-export const ROSTER: readonly Contender[] = [
-  gatehouseSqlite,
-  gatehouseRedis,
-  floor,
-  reader,
-  fastify,
-  hono,
-  nginx,
-];
+export const ROSTER: readonly Contender[] = [gatehouseSqlite, gatehouseRedis, floor, reader, fastify, hono, nginx];
 export const FLOOR = floor;
 export const OURS = gatehouseSqlite;

@@ -1,5 +1,5 @@
 // Checks before the measurement that every contender gives the same answers: status, headers, and every byte of the body.
-import { LIMIT_PER_WINDOW } from "../src/core/rate-limit.ts";
+import { LIMIT_PER_WINDOW } from "../src/core/keys/rate-limit.ts";
 import { CASES, type Case, READ_PATH } from "./cases.ts";
 import type { Contender, Running } from "./contenders/contender.ts";
 import type { Stage } from "./stage.ts";
@@ -45,11 +45,7 @@ export function tokensForCheck(stage: Stage, invalidToken: string): Record<Case[
 }
 
 /** Throws with the first difference. */
-export function compareAnswers(
-  contender: Contender,
-  theirs: readonly Answer[],
-  ours: readonly Answer[],
-): void {
+export function compareAnswers(contender: Contender, theirs: readonly Answer[], ours: readonly Answer[]): void {
   for (const [index, benchCase] of CASES.entries()) {
     const [their, our] = [theirs[index], ours[index]];
     if (!their || !our) throw new Error(`no answer for ${benchCase.id}`);

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { mintToken } from "../src/core/token.ts";
+import { mintToken } from "../src/core/keys/token.ts";
 import { STREAMS_PER_KEY_MAX } from "../src/gateway/events/stream-slots.ts";
 import { type Simulator, startSimulator } from "../src/simulator/simulator.ts";
 import { ALL_SECTIONS_PATH, READ_PATH } from "./cases.ts";
@@ -127,7 +127,7 @@ function startSteadyEvents(simulator: Simulator): Timer {
 
 async function fill(tokens: readonly string[]): Promise<string> {
   const data = mkdtempSync(join(folder, "data-"));
-  const store = openSqlite(data);
+  const store = await openSqlite(data);
   await fillKeys(store, await fillServers(store, 1), tokens);
   await store.close();
   return data;
@@ -174,8 +174,7 @@ async function measureBursts(
     await measureDeliveries(floor.pid, events * count, times, sendTheirs);
     for (let round = 0; round < rounds; round++) {
       for (const contender of round % 2 === 0 ? CONTENDERS : CONTENDERS.toReversed()) {
-        const [pid, send] =
-          contender === "floor" ? [floor.pid, sendTheirs] : ([gatehouse.pid, sendOurs] as const);
+        const [pid, send] = contender === "floor" ? [floor.pid, sendTheirs] : ([gatehouse.pid, sendOurs] as const);
         const result = await measureDeliveries(pid, events * count, times, send);
         results[contender].push(result);
         const rates = [result.perSecond, result.perCpuSecond].map((rate) => Math.round(rate));
@@ -191,11 +190,7 @@ async function measureBursts(
   return results;
 }
 
-async function deliver(
-  subscribers: Subscribers,
-  events: number,
-  send: () => void | Promise<void>,
-): Promise<Delivery> {
+async function deliver(subscribers: Subscribers, events: number, send: () => void | Promise<void>): Promise<Delivery> {
   const delivery = subscribers.expect(events);
   await send();
   return delivery;
@@ -264,9 +259,7 @@ async function measureReads(
       const data = await fill([...streamTokens, ...readTokens]);
       const results = await measureReadTurn(mode, data, streamTokens, tokensPath);
       turns[mode].push(results);
-      const rates = results.map(
-        ({ perSecond, p99Ms }) => `${Math.round(perSecond)}/s p99 ${p99Ms.toFixed(1)} ms`,
-      );
+      const rates = results.map(({ perSecond, p99Ms }) => `${Math.round(perSecond)}/s p99 ${p99Ms.toFixed(1)} ms`);
       progress.step(`${mode} streams: ${rates.join(", ")}`);
       rmSync(data, { recursive: true, force: true });
     }

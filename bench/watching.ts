@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { mintToken } from "../src/core/token.ts";
+import { mintToken } from "../src/core/keys/token.ts";
 import { ALL_SECTIONS_PATH, READ_PATH } from "./cases.ts";
 import { FRESH_FOREVER_MS, GATEHOUSE, settingsOf } from "./contenders/gatehouse.ts";
 import { fillKeys, fillServers, openSqlite } from "./fill-store.ts";
@@ -112,9 +112,7 @@ async function measure(simulator: Program): Promise<Record<Mode, Turn[]>> {
     for (const mode of round % 2 === 0 ? MODES : MODES.toReversed()) {
       const turn = await measureTurn(mode, folders[mode], tokensPath, simulator);
       turns[mode].push(turn);
-      const rates = turn.results.map(
-        ({ perSecond, p99Ms }) => `${Math.round(perSecond)}/s p99 ${p99Ms.toFixed(1)} ms`,
-      );
+      const rates = turn.results.map(({ perSecond, p99Ms }) => `${Math.round(perSecond)}/s p99 ${p99Ms.toFixed(1)} ms`);
       progress.step(`watching ${mode}: ${rates.join(", ")}, ${turn.readingsPerSecond.toFixed(1)} readings/s`);
     }
   }
@@ -122,7 +120,7 @@ async function measure(simulator: Program): Promise<Record<Mode, Turn[]>> {
 }
 
 async function fill(path: string, tokens: readonly string[]): Promise<void> {
-  const store = openSqlite(path);
+  const store = await openSqlite(path);
   await fillKeys(store, await fillServers(store, SERVERS), tokens);
   await store.close();
 }
@@ -198,9 +196,7 @@ function printTurns(turns: Record<Mode, Turn[]>): void {
     };
   });
   const memory = (mode: Mode) => median(turns[mode].map(({ residentMb }) => residentMb));
-  console.log(
-    `\n${SERVERS} servers watched beside the same unwatched; medians of ${settings.rounds} rounds:`,
-  );
+  console.log(`\n${SERVERS} servers watched beside the same unwatched; medians of ${settings.rounds} rounds:`);
   console.table(
     rows.map((row) => ({
       case: row.title,
@@ -211,9 +207,7 @@ function printTurns(turns: Record<Mode, Turn[]>): void {
       "spread of the unwatched": row.spread.toFixed(2),
     })),
   );
-  console.log(
-    `Resident memory: ${memory("on").toFixed(0)} MB watched, ${memory("off").toFixed(0)} MB unwatched.\n`,
-  );
+  console.log(`Resident memory: ${memory("on").toFixed(0)} MB watched, ${memory("off").toFixed(0)} MB unwatched.\n`);
   if (rows.some((row) => row.spread > SPREAD_MAX))
     console.log("The machine was not quiet: the unwatched turns differ. The ratios say little.\n");
   printGoals(

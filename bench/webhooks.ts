@@ -1,22 +1,20 @@
 // npm run bench:webhooks: what 1,000 webhooks cost: memory and processor time while nothing happens, and while each is sent
 // events and a tenth of the receivers never answer. Uses a folder that is deleted afterwards.
-
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { NO_HISTORY } from "../src/core/history/history.ts";
+import { mintToken } from "../src/core/keys/token.ts";
 import type { Archive } from "../src/core/ports/archive.ts";
-import { mintToken } from "../src/core/token.ts";
 import { showUrl } from "../src/core/webhooks/address.ts";
 import { writeWebhookSecret } from "../src/core/webhooks/standard.ts";
 import { WEBHOOK_FORMATS, WEBHOOKS_PER_SERVER_MAX } from "../src/core/webhooks/webhook.ts";
 import { createArchive } from "../src/database/archive/archive.ts";
 import { openArchiveFile } from "../src/database/archive/open-archive-file.ts";
+import { createWebhookSealer, Sealer } from "../src/database/sealer.ts";
 import { SqliteDriver } from "../src/database/sqlite.ts";
-import { Sealer } from "../src/store/sealer.ts";
-import { createWebhookSealer } from "../src/store/webhook-sealer.ts";
 import { makeWebhook } from "../test/archive/webhook-samples.ts";
 import { makeEvent } from "../test/event-archive.ts";
 import { READ_PATH } from "./cases.ts";
@@ -75,7 +73,7 @@ function startBenchSimulator(): Promise<Program> {
 async function measure(simulator: Program, webhooks: number) {
   const data = mkdtempSync(join(folder, "data-"));
   const token = mintToken(randomBytes);
-  const store = openSqlite(data);
+  const store = await openSqlite(data);
   const serverIds = await fillServers(store, SERVERS);
   await fillKeys(store, serverIds, [token]);
   await store.close();
@@ -164,11 +162,7 @@ async function timeRead({ urls }: Program, token: string): Promise<number> {
 }
 
 /** The largest memory, and the share of a core, until it is over. Reads are made meanwhile. */
-async function look(
-  { pid }: Program,
-  read: () => Promise<number>,
-  isOver: () => Promise<boolean>,
-): Promise<Measured> {
+async function look({ pid }: Program, read: () => Promise<number>, isOver: () => Promise<boolean>): Promise<Measured> {
   const [beganAt, cpuBefore] = [performance.now(), readCpuMicros(pid)];
   const readMs: number[] = [];
   let memoryMb = 0;

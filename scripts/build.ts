@@ -1,9 +1,10 @@
-// npm run build: makes single-file binaries, which behave exactly like ./gatehouse. Without arguments it makes one for every
-// platform; --target selects platforms, and "host" is this machine.
+// npm run build: makes single-file binaries, which behave exactly like ./gatehouse. Without arguments it makes one for
+// every platform; --target selects platforms, and "host" is this machine. The tests build with --bytecode.
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { buildClients, CLIENTS_FOLDER } from "./build-clients.ts";
 import { buildDashboard, DASHBOARD_FOLDER } from "./build-dashboard.ts";
 import { fetchReference, SCALAR_PATH } from "./fetch-reference.ts";
 import { obtainRuntime } from "./runtimes.ts";
@@ -29,9 +30,10 @@ const TARGETS: readonly Target[] = [
   target("windows-x64", "bun-windows-x64", "bun-windows-x64", "win32", "x64"),
 ];
 
-const USAGE = `usage: npm run build -- [--target <name>]... [--outdir <folder>]
+const USAGE = `usage: npm run build -- [--target <name>]... [--outdir <folder>] [--bytecode]
   targets: ${TARGETS.map(({ name }) => name).join(", ")}, and host for this machine
-  without --target it makes all of them`;
+  without --target it makes all of them
+  --bytecode makes a larger binary of the same code, which starts faster`;
 
 function target(
   name: string,
@@ -56,15 +58,14 @@ function parseTargets(names: readonly string[]): readonly Target[] {
   });
 }
 
-/** Puts the pages' files into the binary: src/embedded-files.ts becomes a list of them. */
+/** Puts the pages' files into the binary: src/instance/embedded-files.ts becomes a list of them. */
 const embedFiles: Bun.BunPlugin = {
   name: "embed-files",
   setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]embedded-files\.ts$/ }, () => {
-      const files = [
-        ...readdirSync(DASHBOARD_FOLDER).map((name) => join(DASHBOARD_FOLDER, name)),
-        SCALAR_PATH,
-      ];
+    build.onLoad({ filter: /[\\/]instance[\\/]embedded-files\.ts$/ }, () => {
+      const folders = [DASHBOARD_FOLDER, CLIENTS_FOLDER];
+      const built = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));
+      const files = [...built, SCALAR_PATH];
       const imports = files.map((file, index) => {
         return `import file${index} from ${JSON.stringify(file)} with { type: "file" };`;
       });
@@ -78,16 +79,15 @@ const embedFiles: Bun.BunPlugin = {
 };
 
 /** Returns the path of the binary, which appears only when it is complete. */
-async function build(each: Target, outdir: string): Promise<string> {
+async function build(each: Target, outdir: string, bytecode: boolean): Promise<string> {
   const suffix = each.platform === "win32" ? ".exe" : "";
-  const runtime = isThisMachine(each)
-    ? process.execPath
-    : await obtainRuntime(`@oven/${each.runtime}`, `bun${suffix}`);
+  const runtime = isThisMachine(each) ? process.execPath : await obtainRuntime(`@oven/${each.runtime}`, `bun${suffix}`);
   const draft = join(outdir, `.draft-${process.pid}-${each.name}${suffix}`);
   try {
     await Bun.build({
       entrypoints: ["main", "archive-worker", "reading-worker"].map((name) => join(ROOT, `src/${name}.ts`)),
       minify: true,
+      ...(bytecode && { bytecode, format: "esm" }),
       plugins: [embedFiles],
       define: { "process.env.NODE_ENV": '"production"' },
       compile: {
@@ -125,10 +125,16 @@ async function main(): Promise<number> {
   let targets: readonly Target[];
   let outdir: string;
   let buildsAll: boolean;
+  let bytecode: boolean;
   try {
     const { values } = parseArgs({
-      options: { target: { type: "string", multiple: true }, outdir: { type: "string" } },
+      options: {
+        target: { type: "string", multiple: true },
+        outdir: { type: "string" },
+        bytecode: { type: "boolean", default: false },
+      },
     });
+    bytecode = values.bytecode;
     buildsAll = values.target === undefined;
     targets = parseTargets(values.target ?? []);
     outdir = values.outdir === undefined ? DIST : resolve(values.outdir);
@@ -140,16 +146,15 @@ async function main(): Promise<number> {
   mkdirSync(outdir, { recursive: true });
   try {
     await buildDashboard();
+    await buildClients();
   } catch (error) {
-    process.stderr.write(`build: the dashboard could not be built: ${Bun.inspect(error)}\n`);
+    process.stderr.write(`build: the dashboard or the clients could not be built: ${Bun.inspect(error)}\n`);
     return 1;
   }
   try {
     await fetchReference();
   } catch (error) {
-    process.stderr.write(
-      `build: the API reference is missing: ${error instanceof Error ? error.message : error}\n`,
-    );
+    process.stderr.write(`build: the API reference is missing: ${error instanceof Error ? error.message : error}\n`);
     return 1;
   }
   const sums: string[] = [];
@@ -158,7 +163,7 @@ async function main(): Promise<number> {
     process.stdout.write(each.name.padEnd(NAME_WIDTH));
     const startedAt = performance.now();
     try {
-      const file = await build(each, outdir);
+      const file = await build(each, outdir, bytecode);
       if (isThisMachine(each)) giveShortName(file, outdir);
       sums.push(`${await hashFile(file)}  ${basename(file)}`);
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);

@@ -1,18 +1,11 @@
 // npm run reference: fetches the program that shows the API reference, one file of an npm package, into dist/reference.
-// Gatehouse serves the file from there, and the build puts it into binaries. --quiet prints only errors; --within gives up
-// after that many seconds.
+// Gatehouse serves the file from there, and the build puts it into binaries. --quiet prints only errors; --within gives
+// up after that many seconds.
 import { mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { SCALAR, SCALAR_FILE } from "../src/http/reference/scalar-package.ts";
-import {
-  type Download,
-  downloadWithNpm,
-  hash,
-  hasIntegrity,
-  openPackage,
-  type PinnedPackage,
-} from "./npm-package.ts";
+import { SCALAR, SCALAR_FILE } from "../src/http/web/scalar-package.ts";
+import { type Download, downloadWithNpm, hash, hasIntegrity, openPackage, type PinnedPackage } from "./npm-package.ts";
 
 const FOLDER = join(import.meta.dir, "../dist/reference");
 export const SCALAR_PATH = join(FOLDER, SCALAR_FILE);
@@ -34,9 +27,7 @@ export async function fetchReference(options: FetchOptions = {}): Promise<void> 
   const opened = await openPackage(pin, download);
   const content = await opened.read(pin.path);
   if (!hasIntegrity(content, pin.fileIntegrity)) {
-    throw new Error(
-      `${pin.path} in ${pin.name}@${pin.version} has not the pinned hash, but ${hash(content)}`,
-    );
+    throw new Error(`${pin.path} in ${pin.name}@${pin.version} has not the pinned hash, but ${hash(content)}`);
   }
   mkdirSync(dirname(target), { recursive: true });
   replaceFile(`${target}.package.json`, await opened.read("package.json"));
@@ -51,7 +42,7 @@ function isFetched(target: string, integrity: string): boolean {
   }
 }
 
-/** ./gatehouse only checks whether the file is newer than src/http/reference/scalar-package.ts. */
+/** ./gatehouse only checks whether the file is newer than src/http/web/scalar-package.ts. */
 function makeNewer(file: string): void {
   const now = new Date();
   try {

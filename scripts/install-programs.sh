@@ -30,6 +30,14 @@ want() {
   has_one_of "$1" || install_package "$2" "${3-}" || true
 }
 
+# want_python_module MODULE PACKAGE: for one of the Pythons here, python3 or the system's own; else as above.
+want_python_module() {
+  for python in python3 "${system_python-/usr/bin/python3}"; do
+    if "$python" -c "import $1" > /dev/null 2>&1; then return 0; fi
+  done
+  install_package "$2" '' || true
+}
+
 has_one_of() {
   for program in "$@"; do
     if command -v "$program" > /dev/null; then return 0; fi

@@ -1,5 +1,5 @@
-// The lowest TypeScript that the types of packages/client support. It is no dependency of ours, because its command has the
-// same name as that of the TypeScript we use; it is downloaded as an npm package, with a pinned hash.
+// The lowest TypeScript that the types of packages/client support. It is no dependency of ours, because its command has
+// the same name as that of the TypeScript we use; it is downloaded as an npm package, with a pinned hash.
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openPackage } from "./npm-package.ts";
@@ -9,8 +9,7 @@ const CACHE = join(import.meta.dir, "../node_modules/.cache/gatehouse-typescript
 export const LOWEST_TYPESCRIPT = {
   name: "typescript",
   version: "5.0.4",
-  integrity:
-    "sha512-cW9T5W9xY37cc+jfEnaUvX91foxtHkza3Nw3wkoF4sSlKn0MONdkdEndig/qPBWXNkmplh3NzayQzCiHM4/hqw==",
+  integrity: "sha512-cW9T5W9xY37cc+jfEnaUvX91foxtHkza3Nw3wkoF4sSlKn0MONdkdEndig/qPBWXNkmplh3NzayQzCiHM4/hqw==",
 };
 
 /** Returns the path of the compiler, for Node. Throws with a sentence when it cannot be downloaded. */

@@ -1,5 +1,5 @@
-// Reads files of npm packages that are not installed. The npm client downloads the package from its configured registry, and
-// only an archive with the pinned hash is opened.
+// Reads files of npm packages that are not installed. The npm client downloads the package from its configured
+// registry, and only an archive with the pinned hash is opened.
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// The Bun runtimes for the binaries of other platforms. They are downloaded as npm packages and used only if their hash is
-// the one in package-lock.json.
+// The Bun runtimes for the binaries of other platforms. They are downloaded as npm packages and used only if their hash
+// is the one in package-lock.json.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import lock from "../package-lock.json" with { type: "json" };

@@ -1,6 +1,6 @@
-// npm run test:alone [-- part of a path...]: runs every test file in its own process, to find tests that depend on another
-// file. With --together all files run in one process in a random order, to find tests that affect others. --without skips
-// files, --seed repeats an order.
+// npm run test:alone [-- part of a path...]: runs every test file in its own process, to find tests that depend on
+// another file. With --together all files run in one process in a random order, to find tests that affect others.
+// --without skips files, --seed repeats an order.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findFailures, PATIENCE_MS } from "./test-report.ts";

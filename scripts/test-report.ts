@@ -3,6 +3,9 @@
 /** The timeout of tests that set none: only a failure reaches it, also on a busy machine. */
 export const PATIENCE_MS = 120_000;
 
+/** The title of a failure without a failed test: the process that ran the file has died. */
+export const WORKER_DIED = "(worker died)";
+
 /** A skipped test, with the reason that was printed for it. */
 export type Skip = { readonly title: string; readonly reason: string };
 
@@ -10,7 +13,7 @@ export type Skip = { readonly title: string; readonly reason: string };
 export type Failure = {
   /** The path of its test file; empty when the runner did not print one. */
   readonly file: string;
-  /** As it is printed, with the names of its groups: "group > test"; empty for an error outside of a test. */
+  /** As it is printed, with the names of its groups: "group > test". Empty for an error outside of a test. */
   readonly title: string;
   /** The file, the lines above the verdict that belong to it, and the verdict with the title. */
   readonly text: string;
@@ -46,9 +49,7 @@ export function parsePrintedSkips(output: string): Skip[] {
 
 /** The skipped tests in the runner's own JUnit report, including those marked with `test.todo`. */
 export function parseReportedSkips(junit: string): { readonly title: string; readonly file: string }[] {
-  const skipped = Array.from(junit.matchAll(TESTCASE)).filter(([, , content = ""]) =>
-    content.includes("<skipped"),
-  );
+  const skipped = Array.from(junit.matchAll(TESTCASE)).filter(([, , content = ""]) => content.includes("<skipped"));
   return skipped.map(([, attributes = ""]) => {
     return { title: readAttribute(attributes, "name"), file: readAttribute(attributes, "file") };
   });
@@ -88,9 +89,10 @@ export function findFailures(output: string): Failure[] {
     if (RECAP.test(line)) break;
     const isUnhandled = line === RULE && cause.at(-1) !== UNHANDLED && cause.includes(UNHANDLED);
     const title = FAILED.exec(line)?.[1];
-    if (isUnhandled || title !== undefined || CRASHED.test(line)) {
+    const crashed = CRASHED.exec(line)?.[1];
+    if (isUnhandled || title !== undefined || crashed !== undefined) {
       const text = [`${file}:`, ...cause.slice(-CAUSE_LINES), line].join("\n");
-      failures.push({ file, title: title ?? "", text });
+      failures.push({ file: crashed ?? file, title: crashed ? WORKER_DIED : (title ?? ""), text });
     }
     const begun = FILE.exec(line)?.[1];
     if (begun !== undefined) file = begun;

@@ -18,9 +18,11 @@ if [ "${1-}" != --quick ]; then
   want openssl openssl
   want curl curl
   want python3 python3
+  want_python_module aiohttp python3-aiohttp
   want fish fish
   want zsh zsh
   want nginx nginx nginx
+  want promtool prometheus prometheus
   want caddy caddy caddy
   want systemd-analyze systemd
 fi

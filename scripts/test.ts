@@ -6,8 +6,6 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildDashboard } from "./build-dashboard.ts";
-import { fetchReference } from "./fetch-reference.ts";
 import RETRIES from "./retries.json";
 import SLOW_FILES from "./slow-files.json";
 import {
@@ -18,6 +16,7 @@ import {
   PATIENCE_MS,
   parsePrintedSkips,
   parseReportedSkips,
+  WORKER_DIED,
 } from "./test-report.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -44,7 +43,10 @@ const QUICK_CONTRACTS = [
   "test/store/sqlite.test.ts",
 ];
 
-/** A test that may fail once, because of something that we cannot change. */
+/** A run that prints nothing for so long hangs: a test that takes half of it has failed. */
+const SILENCE_MS = 2 * PATIENCE_MS;
+
+/** A test that may fail once, because of something that we cannot change. The file * is any file. */
 type Retry = { readonly file: string; readonly title: string; readonly reason: string };
 type Ended = {
   readonly exitCode: number;
@@ -68,27 +70,37 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args: readonly string[]): Promise<number> {
   const { values, rest } = takeOptions(args);
   const isAll = rest.length === 0;
-  // Built here, because otherwise the workers would build an outdated dashboard at the same time.
-  if (isAll && !values.quick) {
-    await buildDashboard();
-    const fetched = await fetchReference().then(
-      () => true,
-      (error: Error) => console.error(`The tests need the program that shows /docs: ${error.message}`),
-    );
-    if (!fetched) return 1;
-  }
+  const needsProgram = isAll && !values.quick;
+  if (needsProgram && !(await buildProgram())) return 1;
   const env = {
     ...process.env,
     TMPDIR: folder,
     // They must outlast the run.
     GATEHOUSE_TEST_SCREENSHOTS: join(tmpdir(), "gatehouse-browser"),
     ...(values.long && { GATEHOUSE_TEST_LONG: "1" }),
+    ...(needsProgram && { GATEHOUSE_TEST_PROGRAM: join(folder, "program/gatehouse") }),
   };
   const paths = values.quick ? chooseQuick() : rest;
   const ended = await run([...(isAll ? inParallel() : []), ...paths], env);
   const failures = hasPassed(ended) ? [] : findReasons(ended);
   const retries: readonly Retry[] = values.retries ? await Bun.file(values.retries).json() : RETRIES;
   return report(ended, failures, await tryAgain(failures, retries, env));
+}
+
+/**
+ * The binary, which the tests start hundreds of times, with the dashboard and the program that shows /docs: else the workers
+ * would make these all at the same time. False when it cannot be built.
+ */
+async function buildProgram(): Promise<boolean> {
+  const script = join(ROOT, "scripts/build.ts");
+  const args = ["--target", "host", "--bytecode", "--outdir", join(folder, "program")];
+  const child = Bun.spawn([process.execPath, "--no-env-file", script, ...args], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  running.add(child);
+  const exitCode = await child.exited;
+  running.delete(child);
+  return exitCode === 0;
 }
 
 /** What is not an option of this script is for the test runner. */
@@ -100,9 +112,7 @@ function takeOptions(args: readonly string[]) {
 
 function chooseQuick(): readonly string[] {
   const left = listContracts().filter((path) => !QUICK_CONTRACTS.includes(path));
-  console.log(
-    `Left out but for ${QUICK_CONTRACTS.join(", ")}: ${left.join(", ")}.\nnpm test runs everything.`,
-  );
+  console.log(`Left out but for ${QUICK_CONTRACTS.join(", ")}: ${left.join(", ")}.\nnpm test runs everything.`);
   return [...UNITS, ...QUICK_CONTRACTS];
 }
 
@@ -123,7 +133,8 @@ async function tryAgain(
   env: NodeJS.ProcessEnv,
 ): Promise<readonly Retry[]> {
   const listed = failures.map((failure) => {
-    return retries.find(({ file, title }) => file === failure.file && title === failure.title);
+    const retry = retries.find(({ file, title }) => ["*", failure.file].includes(file) && title === failure.title);
+    return retry && { ...retry, file: failure.file };
   });
   const passed: Retry[] = [];
   for (const retry of listed) {
@@ -131,7 +142,8 @@ async function tryAgain(
     console.log(`\n${retry.file}: "${retry.title}" failed, and is tried again: ${retry.reason}`);
     // The runner matches the names of groups and test with spaces between them.
     const pattern = retry.title.replaceAll(/[^\w\s>]/g, "\\$&").replaceAll(" > ", "(?: > | )");
-    if (hasPassed(await run([`./${retry.file}`, "-t", `^${pattern}$`], env))) passed.push(retry);
+    const only = retry.title === WORKER_DIED ? [] : ["-t", `^${pattern}$`];
+    if (hasPassed(await run([`./${retry.file}`, ...only], env))) passed.push(retry);
   }
   return passed;
 }
@@ -174,15 +186,25 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv): Promise<End
   running.add(child);
   const decoder = new TextDecoder();
   let output = "";
+  let silence = setTimeout(killWorkers, SILENCE_MS, child.pid);
   for await (const chunk of child.stdout) {
+    clearTimeout(silence);
+    silence = setTimeout(killWorkers, SILENCE_MS, child.pid);
     const text = decoder.decode(chunk, { stream: true });
     output += text;
     process.stdout.write(text);
   }
   const exitCode = await child.exited;
+  clearTimeout(silence);
   running.delete(child);
   const file = Bun.file(junitPath);
   return { exitCode, output, junit: (await file.exists()) ? await file.text() : "" };
+}
+
+/** Ends the workers that hang, or else the run would never end. Their files count as failed. */
+function killWorkers(runnerPid: number): void {
+  console.log(`\nNothing was printed for ${SILENCE_MS / 1_000} s: the processes that still run tests are killed.`);
+  Bun.spawnSync(["pkill", "-KILL", "-P", String(runnerPid)]);
 }
 
 /** Prints the skipped and failed tests again at the end of the output, where they are easy to find. Returns the exit code. */
@@ -196,8 +218,7 @@ function report(ended: Ended, reasons: readonly Failure[], passed: readonly Retr
   const slowest = listSlowestFiles(ended.junit, SLOWEST_SHOWN);
   if (slowest.length === SLOWEST_SHOWN) printList("The slowest files:", slowest);
   const skips = printed.map(({ title, reason }) => `${reason}: ${title}`);
-  if (skips.length > 0)
-    printList(`Skipped, because this machine has not what they need (${skips.length}):`, skips);
+  if (skips.length > 0) printList(`Skipped, because this machine has not what they need (${skips.length}):`, skips);
   if (passed.length > 0) {
     const lines = passed.map(({ file, title, reason }) => `${file}: ${title} (${reason})`);
     printList("Failed, and passed when tried again, as scripts/retries.json allows:", lines);

@@ -1,25 +1,24 @@
 // The composition root: opens, wires and starts Gatehouse from a configuration. app/ has the files for each of the three.
 import { startBackgroundJobs } from "./app/background-jobs.ts";
 import { Closers } from "./app/closers.ts";
-import { openBasics, openResources, readTls } from "./app/open-resources.ts";
+import { listListeners, openListeners, type WaitingRoom } from "./app/open-listeners.ts";
+import { openBasics, openResources } from "./app/open-resources.ts";
 import { type GatewayOptions, wireGateway } from "./app/wire-gateway.ts";
 import { wireHttp } from "./app/wire-http.ts";
-import type { Config } from "./config.ts";
-import { createAddressList } from "./core/address.ts";
 import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
-import type { DataFolder } from "./data-folder.ts";
 import { nameServers } from "./gateway/servers/name-servers.ts";
-import { listParked, listParkedNotices } from "./gateway/servers/parked-servers.ts";
-import type { ConnectionLimitOptions } from "./http/connection-limit.ts";
-import { type Listener, listen, type RequestHandler, type RequestHandlers } from "./http/listen.ts";
-import { isOperatorPath } from "./http/operator-paths.ts";
-import { splitUrl } from "./http/target.ts";
-import { ListeningLock } from "./listening-lock.ts";
-import { rememberMasterKey } from "./secrets.ts";
-import { TlsReloader } from "./tls-files.ts";
+import { findParkedNotice, listParked } from "./gateway/servers/parked-servers.ts";
+import { splitUrl } from "./http/requests/target.ts";
+import { isOperatorPath } from "./http/router.ts";
+import type { Listener, RequestHandler, RequestHandlers } from "./http/socket/listen.ts";
+import type { Config } from "./instance/config.ts";
+import type { DataFolder } from "./instance/data-folder.ts";
+import { ListeningLock } from "./instance/listening-lock.ts";
+import { rememberMasterKey } from "./instance/secrets.ts";
+import { TlsReloader } from "./instance/tls-files.ts";
 
 const DRAIN_MS = 10_000;
 /** How long the last events may take when Gatehouse stops. What is not recorded then is read again after the next start. */
@@ -39,6 +38,8 @@ export type App = {
   /** Set at the first start with a generated master key. */
   readonly newMasterKey: string | undefined;
   readonly dataDir: string;
+  /** Resolves when this instance must end at once, because another one acts in its place. */
+  readonly replaced: Promise<Error>;
   /** Answers a request like the listener, without a socket. Synchronous where nothing has to be waited for. */
   readonly answer: RequestHandler;
   reloadTls(): void;
@@ -53,6 +54,8 @@ export type AppOptions = GatewayOptions & {
   readonly idleGraceMs?: number;
   /** Whether the built-in simulator sends webhooks. True by default. */
   readonly sendsDemoHooks?: boolean;
+  /** Listens already. Used when the start succeeds, and left alone when it does not. */
+  readonly room?: WaitingRoom | undefined;
 };
 
 /** Throws StartRefused when it must not start; nothing stays open then. */
@@ -63,7 +66,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   let isDraining = false;
   try {
     const resources = await openResources(config, basics, closers, options.clock);
-    const gateway = wireGateway({ config, resources, basics, options });
+    const wiring = { config, resources, basics, options };
+    const gateway = wireGateway(wiring);
     warnOfParked(resources.store, config.upstreamUrl === undefined, log);
     const { dispatcher, recorder } = gateway;
     if (recorder) closers.add(() => recorder.stop(LAST_RECORD_MS));
@@ -73,26 +77,18 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const deliverer = gateway.webhooks?.deliverer;
     if (deliverer) closers.add(() => deliverer.stop(DRAIN_MS));
     deliverer?.start();
-    const handlers = wireHttp({
-      config,
-      basics,
-      resources,
-      gateway,
-      isDraining: () => isDraining,
-      waitForEvents: options.waitForEvents,
-      waitForCommands: options.waitForCommands,
-    });
-    const listeners: Listener[] = [];
+    const handlers = wireHttp({ ...wiring, gateway, isDraining: () => isDraining });
+    const { room } = options;
+    const opened = room?.listeners ?? (await openListeners(config, handlers, log));
+    const { everybody: listener, operators: adminListener } = opened;
+    const listeners = listListeners(opened);
     const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
-    closers.add(() => Promise.all(listeners.map((each) => each.close(DRAIN_MS, idleGraceMs))));
-    const common = { tls: readTls(config), log, connectionLimit: toConnectionLimit(config) };
-    const { host, port } = config;
-    const listener = await listen({ ...handlers.everybody, ...common, host, port, settings: "GATEHOUSE" });
-    listeners.push(listener);
-    const adminListener =
-      config.admin &&
-      (await listen({ ...handlers.operators, ...common, ...config.admin, settings: "GATEHOUSE_ADMIN" }));
-    if (adminListener) listeners.push(adminListener);
+    const closeListeners = () => Promise.all(listeners.map((each) => each.close(DRAIN_MS, idleGraceMs)));
+    if (!room) closers.add(closeListeners);
+    const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
+    // Nothing after this can fail and be tried again.
+    if (room) closers.add(closeListeners);
+    room?.admit(handlers);
     const answer = createAnswer(handlers.everybody);
     if (options.sendsDemoHooks !== false)
       resources.demo?.sendHooks((headers, body) => answerHook(answer, headers, body));
@@ -103,14 +99,10 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       });
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
     for (const each of listeners) holdListeningLock(folder, each, log, closers);
-    const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
     // Starting leaves garbage behind, the more the more keys there are.
     Bun.gc(true);
     const adminUrl = adminListener?.url;
-    log.info(
-      { url: listener.url, admin_url: adminUrl, upstream: config.upstreamUrl ?? "simulator" },
-      "started",
-    );
+    log.info({ url: listener.url, admin_url: adminUrl, upstream: config.upstreamUrl ?? "simulator" }, "started");
 
     return {
       url: listener.url,
@@ -121,11 +113,13 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       demoToken: resources.demoToken,
       newMasterKey: config.masterKey === undefined ? newMasterKey : undefined,
       dataDir: folder.path,
+      replaced: resources.replaced,
       answer,
       reloadTls: () => tlsReloader?.reload(),
       async stop() {
         isDraining = true;
         gateway.events?.stop();
+        gateway.commandEnds.stop();
         gateway.streams?.stop();
         handlers.stopSockets();
         // In parallel with the rest, so that all together take DRAIN_MS at most.
@@ -137,8 +131,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     };
   } catch (error) {
     await closers.closeAll(log);
-    // Redis was lost during the start.
-    if (config.redis && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
+    // PostgreSQL is away, or was lost during the start.
+    if (config.store !== "sqlite" && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
   }
 }
@@ -146,9 +140,8 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
 /** Tells which servers were made for another upstream than the one in use. Nothing is asked for them. */
 function warnOfParked({ servers }: Store, isSimulatorInUse: boolean, log: Log): void {
   const parked = listParked(servers, isSimulatorInUse);
-  for (const notice of listParkedNotices(parked, (ids) => nameServers(servers, ids))) {
-    log.warn({ servers: parked.length }, notice);
-  }
+  const notice = findParkedNotice(parked, (ids) => nameServers(servers, ids));
+  if (notice) log.warn({ servers: parked.length }, notice.message);
 }
 
 /** Chooses between the handlers as the listener does. */
@@ -181,13 +174,4 @@ function holdListeningLock(folder: DataFolder, listener: Listener, log: Log, clo
       "the data folder cannot show where this instance listens; the command line needs TLS or --allow-http",
     );
   }
-}
-
-function toConnectionLimit({
-  connectionsPerAddress,
-  trustProxy,
-}: Config): ConnectionLimitOptions | undefined {
-  if (connectionsPerAddress === 0) return undefined;
-  const trusted = createAddressList(trustProxy);
-  return { max: connectionsPerAddress, isExempt: (address) => trusted.has(address) };
 }

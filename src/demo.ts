@@ -1,13 +1,13 @@
 // Demo mode: without a configured game API the simulator is the upstream, and there is a server and a key to try.
 import { randomBytes } from "node:crypto";
-import { DEFAULT_RIGHTS } from "./core/api-key.ts";
 import { DAY_MS } from "./core/durations.ts";
 import { StoreUnavailable } from "./core/errors.ts";
 import type { GameServer } from "./core/game-server.ts";
+import { DEFAULT_SETTINGS } from "./core/keys/key-settings.ts";
+import { hashToken, mintToken } from "./core/keys/token.ts";
 import type { KeyDetails } from "./core/ports/keys.ts";
 import type { Store } from "./core/ports/store.ts";
-import { hashToken, mintToken } from "./core/token.ts";
-import type { DataFolder } from "./data-folder.ts";
+import type { DataFolder } from "./instance/data-folder.ts";
 import type { Simulator } from "./simulator/simulator.ts";
 
 const SERVER_NAME = "Demo";
@@ -16,7 +16,7 @@ export const DEMO_SERVER_KEY = "demo-Town";
 const KEY_FILE = "demo.key";
 /** What the examples for bot developers send, and what a moderator needs to try the dashboard. */
 const KEY_COMMANDS = [":h", ":pm", ":kick", ":jail"];
-const KEY_RIGHTS = { ...DEFAULT_RIGHTS, label: "demo", commands: KEY_COMMANDS, expiresAt: null };
+const KEY_RIGHTS = { ...DEFAULT_SETTINGS, label: "demo", commands: KEY_COMMANDS };
 /** A setting: `made` once the first start with the simulator is complete. */
 const DEMO = "demo";
 /** A setting: `marked` once the demo server of an older version was searched for. */
@@ -52,13 +52,9 @@ export async function markOldDemoServer({ servers, settings }: Store): Promise<v
  * or does not fit the store. A key that was revoked and a server that was deleted stay so: the result is undefined then, and
  * also when the operator has servers and there never was a demo.
  */
-export async function obtainDemoToken(
-  store: Store,
-  folder: DataFolder,
-  now: number,
-): Promise<string | undefined> {
+export async function obtainDemoToken(store: Store, folder: DataFolder, now: number): Promise<string | undefined> {
   const stored = folder.findSecret(KEY_FILE);
-  const key = stored === undefined ? undefined : store.keys.find(hashToken(stored), now);
+  const key = stored === undefined ? undefined : await store.keys.find(hashToken(stored), now);
   const isUsable = key !== undefined && store.servers.find(key.serverId)?.isSimulated;
   const token = isUsable ? stored : await restoreDemo(store, folder, now);
   // Last: without it the first start was interrupted and is completed by the next one.

@@ -1,34 +1,38 @@
 // The gatehouse command: runs a subcommand and turns a refusal into an exit code.
 import { Command, CommanderError } from "commander";
-import { createAlertsCommand } from "./cli/alerts.ts";
-import { createAuditCommand } from "./cli/audit.ts";
-import { createBackupCommand } from "./cli/backup.ts";
-import { createBlocksCommand } from "./cli/blocks.ts";
-import { createCommandsCommand } from "./cli/commands.ts";
-import { createCompletionCommand } from "./cli/completion.ts";
-import { createDoctorCommand } from "./cli/doctor.ts";
-import { createEventsCommand } from "./cli/events.ts";
 import { CommandFailed, EXIT_CODES } from "./cli/exit-codes.ts";
-import { createHistoryCommand } from "./cli/history.ts";
-import { createKeysCommand } from "./cli/keys.ts";
-import { createMigrateCommand } from "./cli/migrate.ts";
-import { createPlayersCommand } from "./cli/players.ts";
-import { createRestoreCommand } from "./cli/restore.ts";
-import { createServeCommand } from "./cli/serve.ts";
-import { createServersCommand } from "./cli/servers.ts";
-import { createSignRecordsCommand } from "./cli/sign-records.ts";
-import { createSimulateCommand } from "./cli/simulate.ts";
-import { createUpstreamCommand } from "./cli/upstream.ts";
-import { createWebhooksCommand } from "./cli/webhooks.ts";
+import { createBackupCommand, createRestoreCommand } from "./cli/machine/backup.ts";
+import { createCompletionCommand, createOfferCommand } from "./cli/machine/completion.ts";
+import { createDoctorCommand } from "./cli/machine/doctor.ts";
+import { createMigrateCommand } from "./cli/machine/migrate.ts";
+import { createSandboxCommand } from "./cli/machine/sandbox.ts";
+import { createServeCommand } from "./cli/machine/serve.ts";
+import { createSimulateCommand } from "./cli/machine/simulate.ts";
+import { createAlertsCommand } from "./cli/resources/alerts.ts";
+import { createAuditCommand } from "./cli/resources/audit.ts";
+import { createBlocksCommand } from "./cli/resources/blocks.ts";
+import { createCommandsCommand } from "./cli/resources/commands.ts";
+import { createEventsCommand } from "./cli/resources/events.ts";
+import { createHistoryCommand } from "./cli/resources/history.ts";
+import { createKeysCommand } from "./cli/resources/keys.ts";
+import { createPeopleCommand } from "./cli/resources/people.ts";
+import { createPlayersCommand } from "./cli/resources/players.ts";
+import { createRolesCommand } from "./cli/resources/roles.ts";
+import { createServersCommand } from "./cli/resources/servers.ts";
+import { createUpstreamCommand } from "./cli/resources/upstream.ts";
+import { createWebhooksCommand } from "./cli/resources/webhooks.ts";
 import { StartRefused } from "./core/errors.ts";
-import { VERSION } from "./version.ts";
+import { VERSION } from "./instance/version.ts";
 
 const program = new Command("gatehouse")
   .description("A gateway between one busy game API and everyone who wants to know about a game server.")
   .version(VERSION)
   .addCommand(createServeCommand())
   .addCommand(createSimulateCommand())
+  .addCommand(createSandboxCommand())
   .addCommand(createServersCommand())
+  .addCommand(createPeopleCommand())
+  .addCommand(createRolesCommand())
   .addCommand(createKeysCommand())
   .addCommand(createBlocksCommand())
   .addCommand(createCommandsCommand())
@@ -43,8 +47,8 @@ const program = new Command("gatehouse")
   .addCommand(createBackupCommand())
   .addCommand(createRestoreCommand())
   .addCommand(createMigrateCommand())
-  .addCommand(createSignRecordsCommand())
-  .addCommand(createCompletionCommand());
+  .addCommand(createCompletionCommand())
+  .addCommand(createOfferCommand(), { hidden: true });
 
 reportMistakes(program);
 
@@ -52,8 +56,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   // Commander has already printed the error or the help.
-  if (error instanceof CommanderError)
-    process.exit(error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.refused);
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.refused);
   if (!(error instanceof StartRefused || error instanceof CommandFailed)) throw error;
   process.stderr.write(`gatehouse: ${error.message}\n`);
   process.exit(error.exitCode);

@@ -1,5 +1,4 @@
 // The entry of the reading thread.
-
 import { setPriority } from "node:os";
 import { openArchive } from "./database/archive/open-archive.ts";
 import type { ToThread } from "./reading-thread/messages.ts";
@@ -12,7 +11,7 @@ const PRIORITY = 5;
 declare const self: Worker;
 
 const host = new ReadingHost(
-  (place) => openArchive(place, startArchiveThread),
+  (place, findState) => openArchive(place, startArchiveThread, findState),
   (message) => self.postMessage(message),
 );
 

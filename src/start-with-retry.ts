@@ -1,37 +1,51 @@
-// Starts Gatehouse, and tries again for a while when Redis cannot be reached: after a reboot it may still be starting.
+// Starts Gatehouse. While PostgreSQL cannot be used it listens, says that it is not ready, and tries again.
+import { WaitingRoom } from "./app/open-listeners.ts";
 import { listConfiguredSecrets } from "./app/open-resources.ts";
 import { type App, startApp } from "./app.ts";
-import type { Config } from "./config.ts";
 import { NotReadyToStart } from "./core/errors.ts";
-import { createLog } from "./log.ts";
+import { createThrottle } from "./core/throttle.ts";
+import type { Config } from "./instance/config.ts";
+import { createLog } from "./instance/log.ts";
 
-const RETRY_FOR_MS = 10_000;
 const RETRY_DELAY_MS = 300;
+const REASON_LOG_MS = 60_000;
 
-/** Undefined when it was cancelled while it waited for Redis. */
-export async function startWithRetry(config: Config, isCancelled: () => boolean): Promise<App | undefined> {
-  const retryUntil = performance.now() + RETRY_FOR_MS;
-  let loggedReason = "";
+export type StartListener = {
+  readonly isCancelled: () => boolean;
+  /** Called when it listens before the database answers. */
+  readonly onWaiting: (url: string) => void;
+};
+
+/** Undefined when it was cancelled while it waited. */
+export async function startWithRetry(config: Config, listener: StartListener): Promise<App | undefined> {
+  const log = createLog({
+    level: config.logLevel,
+    format: config.logFormat,
+    secrets: listConfiguredSecrets(config),
+  });
+  const throttleReason = createThrottle(REASON_LOG_MS);
+  let room: WaitingRoom | undefined;
   let tried = config;
-  for (;;) {
-    try {
-      return await startApp(tried);
-    } catch (error) {
-      if (!(error instanceof NotReadyToStart)) throw error;
-      if (isCancelled()) return undefined;
-      if (performance.now() > retryUntil) throw error;
-      if (error.message !== loggedReason) {
-        loggedReason = error.message;
-        const log = createLog({
-          level: config.logLevel,
-          format: config.logFormat,
-          secrets: listConfiguredSecrets(config),
-        });
-        log.warn({}, `${loggedReason} (trying again for ${RETRY_FOR_MS / 1000} seconds)`);
+  try {
+    for (;;) {
+      try {
+        const app = await startApp(tried, { room });
+        room = undefined;
+        return app;
+      } catch (error) {
+        if (!(error instanceof NotReadyToStart)) throw error;
+        if (listener.isCancelled()) return undefined;
+        throttleReason(performance.now(), () => log.error({ reason: error.message }, "waiting for PostgreSQL"));
       }
+      // The first try has already logged a warning about these.
+      tried = { ...config, unknownSettings: [] };
+      if (!room) {
+        room = await WaitingRoom.open(config, log);
+        listener.onWaiting(room.listeners.everybody.url);
+      }
+      await Bun.sleep(RETRY_DELAY_MS);
     }
-    // The first try has already logged a warning about these.
-    tried = { ...config, unknownSettings: [] };
-    await Bun.sleep(RETRY_DELAY_MS);
+  } finally {
+    await room?.close();
   }
 }

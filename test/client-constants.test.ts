@@ -2,14 +2,9 @@
 import { expect, test } from "bun:test";
 import { FINAL_STATUSES } from "../packages/client/src/commands.ts";
 import { CONTROL_MESSAGES } from "../packages/client/src/event-stream.ts";
-import {
-  findLimitWait,
-  isInFlight,
-  isOutage,
-  toGatehouseError,
-} from "../packages/client/src/gatehouse-error.ts";
+import { findLimitWait, isInFlight, isOutage, toGatehouseError } from "../packages/client/src/gatehouse-error.ts";
 import { SseParser } from "../packages/client/src/sse-parser.ts";
-import { COMMAND_STATUSES } from "../src/core/command.ts";
+import { COMMAND_STATUSES } from "../src/core/commands/command.ts";
 import { ERRORS } from "../src/core/errors.ts";
 import { EVENT_TYPES } from "../src/core/events/event-types.ts";
 import { writeBye, writeEventFrame, writeHeartbeat, writeHello } from "../src/core/events/stream-frames.ts";

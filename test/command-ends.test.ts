@@ -11,12 +11,7 @@ test("commands are kept in order with their last status, also those that are no 
   await ends.collect(async () => [command(3, "queued"), command(2, "sending"), command(1, "sent")]);
   // The oldest was dropped.
   await ends.collect(async () => [command(4, "sent"), command(3, "sent"), command(2, "unknown")]);
-  expect(ends.all).toEqual([
-    command(1, "sent"),
-    command(2, "unknown"),
-    command(3, "sent"),
-    command(4, "sent"),
-  ]);
+  expect(ends.all).toEqual([command(1, "sent"), command(2, "unknown"), command(3, "sent"), command(4, "sent")]);
 });
 
 test("only the pages since the last ended command are asked for", async () => {

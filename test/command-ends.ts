@@ -24,7 +24,6 @@ export class CommandEnds {
   async collect(list: ListCommands): Promise<void> {
     const isKnown = ({ command_id }: CommandBody) => hasEnded(this.#commands.get(command_id));
     const newest = await list(this.#serverId, (page) => page.some(isKnown));
-    for (const command of newest.reverse())
-      if (!isKnown(command)) this.#commands.set(command.command_id, command);
+    for (const command of newest.reverse()) if (!isKnown(command)) this.#commands.set(command.command_id, command);
   }
 }

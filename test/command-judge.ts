@@ -25,13 +25,7 @@ export type Judged = {
   readonly mayUnknownBeLate?: boolean;
 };
 
-export function findCommandFaults({
-  commands,
-  promised,
-  got,
-  unknownMax,
-  mayUnknownBeLate = false,
-}: Judged): string[] {
+export function findCommandFaults({ commands, promised, got, unknownMax, mayUnknownBeLate = false }: Judged): string[] {
   const faults: string[] = [];
   const byId = new Map(commands.map((command) => [command.command_id, command]));
   const timesGot = new Map<string, number>();

@@ -16,25 +16,8 @@ const FIELDS_MAX = 25;
 const CHARACTERS_MAX = 6_000;
 const COLOUR_MAX = 0xffffff;
 
-const MESSAGE_FIELDS = new Set([
-  "content",
-  "username",
-  "avatar_url",
-  "tts",
-  "embeds",
-  "allowed_mentions",
-  "flags",
-]);
-const EMBED_FIELDS = new Set([
-  "title",
-  "description",
-  "url",
-  "timestamp",
-  "color",
-  "footer",
-  "author",
-  "fields",
-]);
+const MESSAGE_FIELDS = new Set(["content", "username", "avatar_url", "tts", "embeds", "allowed_mentions", "flags"]);
+const EMBED_FIELDS = new Set(["title", "description", "url", "timestamp", "color", "footer", "author", "fields"]);
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -78,8 +61,7 @@ export function findDiscordProblems(message: unknown): string[] {
   if (check.characters > CHARACTERS_MAX)
     check.add("embeds", `have ${check.characters} of ${CHARACTERS_MAX} characters`);
   // Not a rule of Discord, but a promise of ours: nobody is ever notified.
-  if (JSON.stringify(message.allowed_mentions) !== '{"parse":[]}')
-    check.add("allowed_mentions", "must allow none");
+  if (JSON.stringify(message.allowed_mentions) !== '{"parse":[]}') check.add("allowed_mentions", "must allow none");
   return check.problems;
 }
 
@@ -88,8 +70,7 @@ function checkEmbed(check: MessageCheck, place: string, embed: unknown): void {
     check.add(place, "must be an object");
     return;
   }
-  for (const name of Object.keys(embed))
-    if (!EMBED_FIELDS.has(name)) check.add(`${place}.${name}`, "is unknown");
+  for (const name of Object.keys(embed)) if (!EMBED_FIELDS.has(name)) check.add(`${place}.${name}`, "is unknown");
   const { color, timestamp, fields = [], footer, author } = embed;
   check.text(`${place}.title`, embed.title, LENGTHS.title);
   check.text(`${place}.description`, embed.description, LENGTHS.description);
@@ -113,8 +94,7 @@ function checkEmbed(check: MessageCheck, place: string, embed: unknown): void {
     if (inline !== undefined && typeof inline !== "boolean")
       check.add(`${place}.fields[${index}].inline`, "must be true or false");
   }
-  if (embed.title === undefined && embed.description === undefined && fields.length === 0)
-    check.add(place, "is empty");
+  if (embed.title === undefined && embed.description === undefined && fields.length === 0) check.add(place, "is empty");
 }
 
 function isFields(value: unknown): value is Fields {
@@ -135,8 +115,7 @@ const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/u
  */
 export function findHostileMarkdown(text: string): string[] {
   const problems: string[] = [];
-  if (HIDDEN.test(text.replaceAll("\n", " ").replace(OWN_MARKS, "")))
-    problems.push("it has an invisible character");
+  if (HIDDEN.test(text.replaceAll("\n", " ").replace(OWN_MARKS, ""))) problems.push("it has an invisible character");
   if (/@(?:everyone|here)/i.test(text)) problems.push("it mentions everybody");
   const opened = text.split("\u2068").length;
   if (opened !== text.split("\u2069").length) problems.push("an isolated text has no end");

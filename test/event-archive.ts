@@ -1,9 +1,8 @@
 // For tests of readers: the embedded archive without its thread, and pauses that end when the test says so.
-
-import { ARCHIVE_METHODS, type ArchiveMethod, callArchive } from "../src/core/archive-calls.ts";
 import type { NewEvent } from "../src/core/events/new-event.ts";
 import { NO_HISTORY } from "../src/core/history/history.ts";
 import type { Archive } from "../src/core/ports/archive.ts";
+import { ARCHIVE_METHODS, type ArchiveMethod, callArchive } from "../src/core/ports/archive-calls.ts";
 import { createArchive } from "../src/database/archive/archive.ts";
 import { openArchiveFile } from "../src/database/archive/open-archive-file.ts";
 import { SqliteDriver } from "../src/database/sqlite.ts";
@@ -52,9 +51,7 @@ export class MemoryArchive extends TestArchive {
   /** Records events as a reading would. */
   async add(serverId: string, ...events: NewEvent[]): Promise<void> {
     const { version } = await this.load(serverId);
-    await this.record([
-      { serverId, version, events, memory: [], history: NO_HISTORY, stillShown: [], now: EVENT_AT },
-    ]);
+    await this.record([{ serverId, version, events, memory: [], history: NO_HISTORY, stillShown: [], now: EVENT_AT }]);
   }
 }
 export function makeEvent(n: number, changes: Partial<NewEvent> = {}): NewEvent {

@@ -57,9 +57,7 @@ export const ALL_SECTIONS_INFO = {
       PositionDescriptor: "Near the bank",
     },
   ],
-  Vehicles: [
-    { Name: "Fire Engine", Owner: "Somebody", Texture: null, ColorHex: "#ff4444", ColorName: "Super Red" },
-  ],
+  Vehicles: [{ Name: "Fire Engine", Owner: "Somebody", Texture: null, ColorHex: "#ff4444", ColorName: "Super Red" }],
 };
 
 export function startFakeGameApi(answer: FakeAnswer = () => Response.json(BASE_INFO), port = 0): FakeGameApi {

@@ -16,30 +16,41 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   gateway: ["core"],
   http: ["core", "gateway"],
-  sqlite: ["core"],
-  store: ["core", "sqlite"],
-  database: ["core", "sqlite"],
+  database: ["core"],
+  shared: ["core"],
   upstream: ["core"],
   "webhooks-out": ["core"],
   simulator: ["core"],
   dashboard: ["core"],
   "reading-thread": ["core", "database", "gateway", "upstream", "root"],
-  app: ["core", "database", "gateway", "http", "store", "upstream", "webhooks-out", "reading-thread", "root"],
-  maintenance: ["core", "store", "database", "sqlite", "root"],
-  doctor: ["core", "store", "database", "sqlite", "upstream", "root"],
-  cli: ["core", "simulator", "doctor", "maintenance", "root"],
-  root: [
+  app: [
     "core",
+    "database",
     "gateway",
     "http",
-    "store",
-    "database",
-    "sqlite",
+    "shared",
+    "upstream",
+    "webhooks-out",
     "reading-thread",
-    "simulator",
-    "cli",
-    "app",
+    "instance",
+    "root",
   ],
+  instance: ["core", "shared", "database"],
+  maintenance: ["core", "database", "instance"],
+  doctor: ["core", "shared", "database", "upstream", "instance", "root"],
+  cli: ["core", "simulator", "doctor", "maintenance", "instance", "root"],
+  root: ["core", "gateway", "http", "shared", "database", "reading-thread", "simulator", "instance", "cli", "app"],
+};
+
+/** The folders of the dashboard that each of them may import from, besides itself and the files at the dashboard's root. */
+const DASHBOARD_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  locales: [],
+  api: [],
+  state: ["api"],
+  parts: ["api", "state"],
+  views: ["api", "state", "parts", "locales"],
+  "sign-in": ["api", "state", "parts", "locales"],
+  frame: ["api", "state", "parts", "views", "locales"],
 };
 
 /** Callers of Gatehouse: they use the client's parsers and types. */
@@ -56,27 +67,32 @@ const ENVIRONMENT = /\b(?:process|Bun|import\.meta)\.env\b|\{[^{}]*\benv\b[^{}]*
 /** The files of core whose values run in a browser; of the others, the dashboard may import types. */
 const BROWSER_SAFE: ReadonlySet<string> = new Set(
   [
-    "alerts/recognise-alert",
+    "alerts/alert-words",
     "alerts/rules",
-    "api-key",
-    "command",
-    "csv",
+    "keys/api-key",
+    "commands/command",
     "durations",
     "errors",
     "events/event-types",
     "game-server",
+    "history/command-kinds",
     "history/counts",
     "history/history",
     "history/history-csv",
-    "history/history-questions",
     "history/sessions",
-    "key-state",
-    "map-image",
-    "page-size",
-    "rate-limit",
+    "keys/key-state",
+    "keys/rights",
+    "maps/map-image",
+    "notice-codes",
+    "people/person",
+    "people/role",
+    "people/who",
+    "players/vocabulary",
+    "ports/pages",
+    "keys/rate-limit",
     "sections",
-    "upstream-codes",
-    "watch-reasons",
+    "readings/upstream-codes",
+    "readings/watch-reasons",
     "webhooks/webhook",
   ].map((name) => `core/${name}.ts`),
 );
@@ -113,6 +129,31 @@ function findWrongImports(file: string, text: string): string[] {
     if (!mayImport) wrong.push(from);
   }
   return wrong;
+}
+
+/** The last cell of a row in ARCHITECTURE.md: "nothing", a list, or "all but" a list. */
+function parseImports(room: string, cell: string): string[] {
+  const names = (cell.replace(/:.*|\(.*?\)/g, "").match(/[\w/-]+/g) ?? []).filter((name) => name !== "nothing");
+  if (names[0] !== "all") return names.sort();
+  return Object.keys(MAY_IMPORT)
+    .filter((folder) => folder !== room && !names.includes(folder))
+    .sort();
+}
+
+/** The folder of the dashboard that a file is in; undefined for the files at its root and outside. */
+function dashboardFolderOf(file: string): string | undefined {
+  const [first, ...rest] = relative(join(SRC, "dashboard"), file).split("/");
+  return rest.length === 0 || first === ".." ? undefined : first;
+}
+
+function findWrongDashboardImports(file: string, text: string): string[] {
+  const folder = dashboardFolderOf(file);
+  if (folder === undefined) return [];
+  const froms = Array.from(text.matchAll(IMPORT), ([, from = ""]) => from).filter((from) => from.startsWith("."));
+  return froms.filter((from) => {
+    const target = dashboardFolderOf(normalize(join(dirname(file), from)));
+    return target !== undefined && target !== folder && !DASHBOARD_MAY_IMPORT[folder]?.includes(target);
+  });
 }
 
 /** The files of src that a file imports values from. */
@@ -153,23 +194,19 @@ describe("the folders of src", () => {
   test("every import points toward core", () => {
     expect(files.length).toBeGreaterThan(20);
     const wrong = files.flatMap((file) => {
-      return findWrongImports(file, readFileSync(file, "utf8")).map(
-        (from) => `${relative(SRC, file)} -> ${from}`,
-      );
+      return findWrongImports(file, readFileSync(file, "utf8")).map((from) => `${relative(SRC, file)} -> ${from}`);
     });
     expect(wrong).toEqual([]);
   });
 
   test("core has no clock, no randomness and no I/O", () => {
-    const guilty = files.filter(
-      (file) => folderOf(file) === "core" && OUTSIDE_WORLD.test(readFileSync(file, "utf8")),
-    );
+    const guilty = files.filter((file) => folderOf(file) === "core" && OUTSIDE_WORLD.test(readFileSync(file, "utf8")));
     expect(guilty.map((file) => relative(SRC, file))).toEqual([]);
   });
 
   test("only config reads the environment", () => {
     const readers = files.filter((file) => ENVIRONMENT.test(readFileSync(file, "utf8")));
-    expect(readers.map((file) => relative(SRC, file))).toEqual(["config.ts"]);
+    expect(readers.map((file) => relative(SRC, file))).toEqual(["instance/config.ts"]);
     for (const text of ["process.env.TERM", "Bun.env.TERM", "const { env, stdout } = process;"]) {
       expect(text).toMatch(ENVIRONMENT);
     }
@@ -180,12 +217,27 @@ describe("the folders of src", () => {
       .filter((file) => folderOf(file) === "dashboard")
       .flatMap((file) => {
         return listValueImports(file).filter((target) => {
-          return (
-            !target.startsWith("dashboard/") && !BROWSER_SAFE.has(target) && !isInClient(join(SRC, target))
-          );
+          return !target.startsWith("dashboard/") && !BROWSER_SAFE.has(target) && !isInClient(join(SRC, target));
         });
       });
     expect(wrong).toEqual([]);
+  });
+
+  test("inside the dashboard, views import parts, parts import state, and state imports the API, never the other way", () => {
+    const wrong = files.flatMap((file) => {
+      const froms = findWrongDashboardImports(file, readFileSync(file, "utf8"));
+      return froms.map((from) => `${relative(SRC, file)} -> ${from}`);
+    });
+    expect(wrong).toEqual([]);
+    const part = join(SRC, "dashboard/parts/table/example.tsx");
+    const text = 'import { x } from "../../views/map/markers.ts"; import { y } from "../../state/route.ts";';
+    expect(findWrongDashboardImports(part, text)).toEqual(["../../views/map/markers.ts"]);
+  });
+
+  test("no folder of the dashboard has a file of its own name beside it", () => {
+    const folders = new Set(files.map((file) => dirname(file)));
+    const twins = files.filter((file) => folderOf(file) === "dashboard" && folders.has(file.replace(/\.tsx?$/, "")));
+    expect(twins.map((file) => relative(SRC, file))).toEqual([]);
   });
 
   test("the wire types, and what runs in a browser, need nothing that only a server has", () => {
@@ -202,14 +254,37 @@ describe("the folders of src", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("each file that runs in a browser is there", () => {
+    expect([...BROWSER_SAFE].filter((name) => !files.includes(join(SRC, name)))).toEqual([]);
+  });
+
+  test("ARCHITECTURE.md names every room, and what it may import", () => {
+    const text = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
+    const rows = Array.from(text.matchAll(/^\| (`src\/.*?) \| .* \| (.*?) \|$/gm));
+    const written = rows.flatMap(([, rooms = "", imports = ""]) => {
+      return Array.from(rooms.matchAll(/`src\/([\w*.-]+)`/g), ([, room = ""]) => {
+        return [room === "*.ts" ? "root" : room, parseImports(room === "*.ts" ? "root" : room, imports)] as const;
+      });
+    });
+    const usesClient = (folder: string) => (USES_CLIENT.has(folder) ? ["packages/client"] : []);
+    const allowed = Object.entries(MAY_IMPORT).map(([folder, from]) => [
+      folder,
+      [...from, ...usesClient(folder)].sort(),
+    ]);
+    expect(Object.fromEntries(written)).toEqual(Object.fromEntries(allowed));
+    const folders = ["core", "gateway", "http"].flatMap((room) =>
+      readdirSync(join(SRC, room), { withFileTypes: true }),
+    );
+    const unnamed = folders.filter((entry) => entry.isDirectory() && !text.includes(`\`${entry.name}\``));
+    expect(unnamed.map(({ name }) => name)).toEqual([]);
+  });
+
   test("an import in the wrong direction is found", () => {
     const file = join(SRC, "core/example.ts");
-    expect(findWrongImports(file, 'import { x } from "../store/sealer.ts";')).toEqual(["../store/sealer.ts"]);
+    expect(findWrongImports(file, 'import { x } from "../database/sealer.ts";')).toEqual(["../database/sealer.ts"]);
     expect(findWrongImports(file, 'import { readFileSync } from "node:fs";')).toEqual(["node:fs"]);
-    const store = join(SRC, "store/sqlite/example.ts");
-    expect(findWrongImports(store, 'await import("../../upstream/client.ts")')).toEqual([
-      "../../upstream/client.ts",
-    ]);
+    const store = join(SRC, "database/store/example.ts");
+    expect(findWrongImports(store, 'await import("../../upstream/client.ts")')).toEqual(["../../upstream/client.ts"]);
     const client = 'import { SseParser } from "../../../packages/client/src/sse-parser.ts";';
     expect(findWrongImports(store, client)).toHaveLength(1);
     expect(findWrongImports(join(SRC, "dashboard/api/example.ts"), client)).toEqual([]);

@@ -46,7 +46,7 @@ export class JudgedServer {
       intervalMs: 5_000,
       lostSince: null,
       isKnown: (identity) => this.#recorded.has(identity),
-      findCommandId: () => undefined,
+      findCommand: () => undefined,
       ...context,
     });
     for (const { identity } of events) if (identity !== null) this.#recorded.add(identity);
@@ -75,10 +75,6 @@ export function logEntry(second: number, player: string, isJoin = true): Record<
 }
 
 /** An element of Players. */
-export function shownPlayer(
-  player: string,
-  Team = "Civilian",
-  Permission = "Normal",
-): Record<string, unknown> {
+export function shownPlayer(player: string, Team = "Civilian", Permission = "Normal"): Record<string, unknown> {
   return { Player: player, Team, Permission, Callsign: null, WantedStars: 0 };
 }

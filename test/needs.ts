@@ -26,17 +26,14 @@ export function program(name: string): Need {
   return () => (Bun.which(name) ? undefined : `${name} is not installed`);
 }
 
-export const root: Need = () =>
-  process.getuid?.() === 0 ? undefined : "the tests are not run by the superuser";
+export const root: Need = () => (process.getuid?.() === 0 ? undefined : "the tests are not run by the superuser");
 
 /** The test can mount a file system. */
 export const mounting: Need = once(() => root() ?? program("mount")() ?? tryMounting());
 
 /** The test can trace the system calls of a process, and make them fail. */
 export const tracing: Need = once(() => {
-  return (
-    program("strace")() ?? tryRunning(["strace", "-o", "/dev/null", "true"], "strace may not trace here")
-  );
+  return program("strace")() ?? tryRunning(["strace", "-o", "/dev/null", "true"], "strace may not trace here");
 });
 
 /** systemd can check a unit that is not installed; versions before 250 cannot. */
@@ -65,10 +62,7 @@ function tryMounting(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-mount-"));
   try {
     const mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder];
-    return (
-      tryRunning(mount, "the kernel lets nobody mount here") ??
-      tryRunning(["umount", folder], "umount failed")
-    );
+    return tryRunning(mount, "the kernel lets nobody mount here") ?? tryRunning(["umount", folder], "umount failed");
   } finally {
     rmdirSync(folder);
   }

@@ -6,8 +6,7 @@ import { join } from "node:path";
 const ROOT = join(import.meta.dir, "..");
 const NEEDS = "test/needs.ts";
 /** Not after a quote, because a string may hold the text of another test file. */
-const BARE_SKIP =
-  /(?<!["'`])\b(?:test|describe|it)\.(?:\w+\.)*(?:skip|skipIf|todo|todoIf|if|failing|failingIf|only)\b/;
+const BARE_SKIP = /(?<!["'`])\b(?:test|describe|it)\.(?:\w+\.)*(?:skip|skipIf|todo|todoIf|if|failing|failingIf|only)\b/;
 
 function listFiles(): string[] {
   const names = Array.from(new Bun.Glob("**/*.{ts,tsx}").scanSync(ROOT));
@@ -22,15 +21,7 @@ test("only test/needs.ts skips tests", () => {
 });
 
 test("every way to skip a test is found", () => {
-  for (const way of [
-    "skip",
-    "skipIf(isBusy)",
-    "todo",
-    "todoIf(isBusy)",
-    "if(isIdle)",
-    "only",
-    "concurrent.skip",
-  ]) {
+  for (const way of ["skip", "skipIf(isBusy)", "todo", "todoIf(isBusy)", "if(isIdle)", "only", "concurrent.skip"]) {
     expect(BARE_SKIP.test(`const inTime = isIdle ? test : test.${way};`)).toBe(true);
     expect(BARE_SKIP.test(`  describe.${way}("a group", () => {})`)).toBe(true);
   }

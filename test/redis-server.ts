@@ -1,15 +1,16 @@
 // Starts real Redis (or Valkey) processes for tests, each with its own port and folder, and with every write on disk before its
 // reply. `stopRedisServers`, or the end of the test process, stops them all.
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@redis/client";
-import type { RedisAddress, Reply } from "../src/store/redis/redis-link.ts";
+import type { RedisAddress } from "../src/shared/parse-address.ts";
+import type { Reply } from "../src/shared/redis-client.ts";
+import { findFreePort } from "./temporary.ts";
+import { until } from "./until.ts";
 
 const START_DEADLINE_MS = 60_000;
 const CLUSTER_DEADLINE_MS = 60_000;
-const POLL_EVERY_MS = 10;
 const PORT_TRIES = 5;
 const SLOTS = 16_384;
 
@@ -21,6 +22,8 @@ export type RedisServer = {
   readonly pid: number;
   /** Sends a command on its own connection. */
   ask(...args: (string | number)[]): Promise<Reply>;
+  /** Accepts only connections with this password from now on. */
+  lock(password: string): Promise<void>;
   /** Starts it again, on the same port and folder. */
   start(): Promise<void>;
   /** Shuts it down. */
@@ -60,16 +63,17 @@ export async function stopRedisServers(): Promise<void> {
   folders.clear();
 }
 
-/** `settings` are added to the command line: "--maxmemory", "10mb". */
-export async function startRedis(settings: readonly string[] = []): Promise<RedisServer> {
+/** `settings` are added to the command line: "--maxmemory", "10mb". With a file for a sentinel, it is one. */
+export async function startRedis(settings: readonly string[] = [], sentinelFile?: string): Promise<RedisServer> {
   const program = Bun.which("redis-server") ?? Bun.which("valkey-server");
   if (!program) throw new Error("the tests need redis-server or valkey-server; scripts/test.sh installs it");
   const folder = mkdtempSync(join(tmpdir(), "gatehouse-redis-"));
   folders.add(folder);
   // Another process may take the port before Redis listens on it.
   for (let tries = 1; ; tries++) {
-    const port = await findFreePort();
-    const server = new OwnRedis(program, port, folder, settings);
+    const port = findFreePort();
+    const mode = sentinelFile === undefined ? [] : [sentinelFile, "--sentinel"];
+    const server = new OwnRedis([program, ...mode], port, folder, settings);
     try {
       await server.start();
       return server;
@@ -84,7 +88,7 @@ export async function startRedis(settings: readonly string[] = []): Promise<Redi
  * the real ones, if there are any.
  */
 export async function startRedisCluster(announcedPorts: readonly number[] = []): Promise<RedisCluster> {
-  const busPorts = await Promise.all([0, 1, 2].map(findFreePort));
+  const busPorts = [0, 1, 2].map(findFreePort);
   const nodes = await Promise.all(
     busPorts.map((busPort, index) =>
       startRedis([
@@ -108,12 +112,16 @@ export async function startRedisCluster(announcedPorts: readonly number[] = []):
       if (other !== node) await other.ask("CLUSTER", "MEET", "127.0.0.1", node.port, busPorts[index] ?? 0);
     }
   }
-  await waitFor("the cluster", CLUSTER_DEADLINE_MS, async () => {
-    const states = await Promise.all(nodes.map((node) => node.ask("CLUSTER", "INFO")));
-    return states.every((state) => {
-      return ["cluster_state:ok", "cluster_known_nodes:3"].every((line) => String(state).includes(line));
-    });
-  });
+  await until(
+    "the cluster was not ready",
+    async () => {
+      const states = await Promise.all(nodes.map((node) => node.ask("CLUSTER", "INFO")));
+      return states.every((state) => {
+        return ["cluster_state:ok", "cluster_known_nodes:3"].every((line) => String(state).includes(line));
+      });
+    },
+    CLUSTER_DEADLINE_MS,
+  );
   const address = { ...first.address, nodes: nodes.flatMap((node) => node.address.nodes), isCluster: true };
   return {
     nodes,
@@ -132,8 +140,9 @@ class OwnRedis implements RedisServer {
   readonly url: string;
   readonly #command: readonly string[];
   #child: Process | undefined;
+  #password: string | undefined;
 
-  constructor(program: string, port: number, folder: string, settings: readonly string[]) {
+  constructor(program: readonly string[], port: number, folder: string, settings: readonly string[]) {
     this.port = port;
     this.folder = folder;
     this.url = `redis://127.0.0.1:${port}`;
@@ -146,7 +155,7 @@ class OwnRedis implements RedisServer {
       database: 0,
     };
     this.#command = [
-      ...[program, "--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--daemonize", "no"],
+      ...[...program, "--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--daemonize", "no"],
       ...["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--loglevel", "warning"],
       ...["--maxmemory-policy", "noeviction", ...settings],
     ];
@@ -159,6 +168,7 @@ class OwnRedis implements RedisServer {
   async ask(...args: (string | number)[]): Promise<Reply> {
     const client = createClient({
       RESP: 2,
+      ...(this.#password !== undefined && { password: this.#password }),
       socket: {
         host: "127.0.0.1",
         port: this.port,
@@ -175,6 +185,11 @@ class OwnRedis implements RedisServer {
     }
   }
 
+  async lock(password: string): Promise<void> {
+    await this.ask("ACL", "SETUSER", "default", "resetpass", `>${password}`);
+    this.#password = password;
+  }
+
   async start(): Promise<void> {
     const child = Bun.spawn([...WITH_PARENT, ...this.#command], {
       stdin: "ignore",
@@ -184,12 +199,16 @@ class OwnRedis implements RedisServer {
     running.add(child);
     void child.exited.then(() => running.delete(child));
     this.#child = child;
-    await waitFor("redis-server", START_DEADLINE_MS, async () => {
-      if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
-      const info = String(await this.ask("INFO").catch(() => ""));
-      // Another process may have got the port first.
-      return info.includes(`process_id:${child.pid}\r`) && info.includes("\nloading:0\r");
-    });
+    await until(
+      "redis-server was not ready",
+      async () => {
+        if (child.exitCode !== null) throw new Error(`redis-server ended with ${child.exitCode}`);
+        const info = String(await this.ask("INFO").catch(() => ""));
+        // Another process may have got the port first.
+        return info.includes(`process_id:${child.pid}\r`) && !info.includes("\nloading:1\r");
+      },
+      START_DEADLINE_MS,
+    );
   }
 
   async stop(): Promise<void> {
@@ -217,24 +236,5 @@ class OwnRedis implements RedisServer {
   #getChild(): Process {
     if (!this.#child) throw new Error("redis-server was not started");
     return this.#child;
-  }
-}
-
-function findFreePort(): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const server = createServer();
-  server.once("error", reject);
-  server.listen(0, "127.0.0.1", () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
-  });
-  return promise;
-}
-
-async function waitFor(what: string, deadlineMs: number, isThere: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + deadlineMs;
-  while (!(await isThere())) {
-    if (performance.now() > deadline) throw new Error(`${what} was not ready in ${deadlineMs} ms`);
-    await Bun.sleep(POLL_EVERY_MS);
   }
 }

@@ -4,8 +4,8 @@ import type { GameServer } from "../src/core/game-server.ts";
 import type { Log } from "../src/core/ports/log.ts";
 import type { RelayShare } from "../src/core/ports/relay-share.ts";
 import type { Delivery, LimitHint, UpstreamReading } from "../src/core/ports/upstream.ts";
+import { RelayMeter } from "../src/gateway/meters.ts";
 import { Relay, type RelaySettings } from "../src/gateway/readings/relay.ts";
-import { RelayMeter } from "../src/gateway/readings/relay-meter.ts";
 import type { Reading } from "../src/gateway/readings/server-status.ts";
 
 export const START = 1_800_000_000_000;
@@ -54,7 +54,6 @@ export function openRelay(settings: Partial<RelaySettings> = {}, share?: RelaySh
       staleMs: 0,
       hasGlobalKey: false,
       isSimulator: false,
-      identity: "",
       ...settings,
     },
     meter: new RelayMeter(),
@@ -92,6 +91,7 @@ export const server = (name = "a", keyRevision = 1): GameServer => ({
     isSimulated: false,
     isWatched: true,
     publicStatus: null,
+    ownersSignIn: false,
   },
   keyRevision,
 });

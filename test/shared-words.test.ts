@@ -1,14 +1,14 @@
 // One thing has one name: Discord and the status page call it what the dashboard calls it.
 import { expect, test } from "bun:test";
 import { wordsOf } from "../src/core/webhooks/discord/words.ts";
-import { activity as activityEn } from "../src/dashboard/locales/en/activity.ts";
 import { alertEvents as alertsEn } from "../src/dashboard/locales/en/alert-events.ts";
-import { live as liveEn } from "../src/dashboard/locales/en/live.ts";
-import { status as statusEn } from "../src/dashboard/locales/en/status.ts";
-import { activity as activityRu } from "../src/dashboard/locales/ru/activity.ts";
+import { activity as activityEn } from "../src/dashboard/locales/en/events.ts";
+import { status as statusEn } from "../src/dashboard/locales/en/frame.ts";
+import { live as liveEn } from "../src/dashboard/locales/en/server.ts";
 import { alertEvents as alertsRu } from "../src/dashboard/locales/ru/alert-events.ts";
-import { live as liveRu } from "../src/dashboard/locales/ru/live.ts";
-import { status as statusRu } from "../src/dashboard/locales/ru/status.ts";
+import { activity as activityRu } from "../src/dashboard/locales/ru/events.ts";
+import { status as statusRu } from "../src/dashboard/locales/ru/frame.ts";
+import { live as liveRu } from "../src/dashboard/locales/ru/server.ts";
 import { STATUS_WORDS } from "../src/http/status/status-words.ts";
 
 const PAGES = {

@@ -5,14 +5,15 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../src/app.ts";
-import { parseConfig } from "../src/config.ts";
-import { DEFAULT_RIGHTS, type KeyRights } from "../src/core/api-key.ts";
 import type { GameServer } from "../src/core/game-server.ts";
+import type { KeyRights } from "../src/core/keys/api-key.ts";
+import { DEFAULT_SETTINGS } from "../src/core/keys/key-settings.ts";
+import { hashToken, mintToken } from "../src/core/keys/token.ts";
 import type { Archive } from "../src/core/ports/archive.ts";
 import type { SleepUntilWoken } from "../src/core/ports/clock.ts";
 import type { Post } from "../src/core/ports/post.ts";
 import type { ServerDraft } from "../src/core/ports/servers.ts";
-import { hashToken, mintToken } from "../src/core/token.ts";
+import { parseConfig } from "../src/instance/config.ts";
 
 export class FakeClock {
   now = 1_800_000_000_000;
@@ -47,7 +48,10 @@ export type TestGatehouse = {
   readonly masterKey: string;
   /** A server for the upstream in use, unless `isSimulated` says otherwise. */
   addServer(draft?: Partial<ServerDraft>): Promise<GameServer>;
-  addKey(server: GameServer, rights?: Partial<KeyRights & { expiresAt: number | null }>): Promise<TestKey>;
+  addKey(
+    server: GameServer,
+    rights?: Partial<KeyRights & { label: string; expiresAt: number | null }>,
+  ): Promise<TestKey>;
   get(path: string, token?: string, headers?: Record<string, string>): Promise<Response>;
   /** Sends a request with the master key. Strings and bytes are sent unchanged, anything else as JSON. */
   admin(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -100,8 +104,7 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       ...(options.waitForCommands && { waitForCommands: options.waitForCommands }),
     },
   );
-  const masterKey =
-    options.env?.GATEHOUSE_MASTER_KEY ?? readFileSync(join(folder, "master.key"), "utf8").trim();
+  const masterKey = options.env?.GATEHOUSE_MASTER_KEY ?? readFileSync(join(folder, "master.key"), "utf8").trim();
   return {
     app,
     url: app.url,
@@ -116,7 +119,7 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
     },
     async addKey(server, rights = {}) {
       const token = mintToken(randomBytes);
-      const draft = { ...DEFAULT_RIGHTS, label: "test", expiresAt: null, ...rights };
+      const draft = { ...DEFAULT_SETTINGS, label: "test", ...rights };
       const key = await app.store.keys.create(
         { ...draft, serverId: server.serverId, tokenHash: hashToken(token) },
         clock.now,

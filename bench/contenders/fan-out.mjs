@@ -14,8 +14,7 @@ const server = Bun.serve({
   development: false,
   async fetch(request) {
     if (request.method === "POST") {
-      for (const chunk of split(await request.bytes()))
-        for (const controller of streams) controller.enqueue(chunk);
+      for (const chunk of split(await request.bytes())) for (const controller of streams) controller.enqueue(chunk);
       return new Response(null, { status: 204 });
     }
     return new Response(openStream(), { headers: HEADERS });

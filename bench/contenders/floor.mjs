@@ -2,7 +2,7 @@
 // With "reader" as the second argument it also reads what every gateway must read and sets the headers that differ between
 // answers. That is the cost of the runtime's requests, headers and responses alone.
 import { readFileSync } from "node:fs";
-import { SHARED_BYTES_MIN } from "../../src/http/share-body.ts";
+import { SHARED_BYTES_MIN } from "../../src/http/sending/send-body.ts";
 
 const CHANGING = ["age", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"];
 
@@ -35,8 +35,7 @@ function makeReader(status, headers, payload) {
     const { url, method, headers: received } = request;
     const [token, etag] = [received.get("authorization"), received.get("if-none-match")];
     // Never true; it keeps the compiler from removing the reads.
-    if (url === "" || method === "" || token === "" || etag === "")
-      return new Response(null, { status: 400 });
+    if (url === "" || method === "" || token === "" || etag === "") return new Response(null, { status: 400 });
     const response = new Response(payload, init);
     for (const [name, value] of changing) response.headers.set(name, value);
     return response;

@@ -3,10 +3,7 @@ import { join } from "node:path";
 import { startProgram } from "../processes.ts";
 import type { Contender } from "./contender.ts";
 
-export const hono = createFramework("hono", "Hono + hono-rate-limiter (Bun)", [
-  process.execPath,
-  "--no-env-file",
-]);
+export const hono = createFramework("hono", "Hono + hono-rate-limiter (Bun)", [process.execPath, "--no-env-file"]);
 export const fastify = createFramework("fastify", "Fastify + @fastify/rate-limit (Node)", ["node"]);
 
 function createFramework(id: string, name: string, runtime: readonly string[]): Contender {

@@ -1,7 +1,8 @@
 // Gatehouse itself, as `gatehouse serve` starts it, on either store. Its snapshot stays fresh, so that upstream is not called.
 import { resolve } from "node:path";
+import { startPostgres } from "../../test/postgres-server.ts";
 import { startRedis } from "../../test/redis-server.ts";
-import { fillKeys, fillServers, openRedis, openSqlite } from "../fill-store.ts";
+import { fillKeys, fillServers, openPostgres, openSqlite } from "../fill-store.ts";
 import { pinProcess } from "../machine.ts";
 import { startProgram } from "../processes.ts";
 import { SECRET, type Stage } from "../stage.ts";
@@ -40,7 +41,7 @@ export const gatehouseSqlite: Contender = {
   findObstacle: () => undefined,
   async start(stage, cores) {
     const folder = stage.makeFolder("sqlite");
-    const store = openSqlite(folder);
+    const store = await openSqlite(folder);
     await fillKeys(store, await fillServers(store, 1), stage.tokens);
     await store.close();
     const env = gatehouseEnv(stage, folder);
@@ -51,22 +52,24 @@ export const gatehouseSqlite: Contender = {
 
 export const gatehouseRedis: Contender = {
   id: "gatehouse-redis",
-  name: "Gatehouse (Redis)",
+  name: "Gatehouse (PostgreSQL and Redis)",
   findObstacle: findRedisObstacle,
   async start(stage, cores) {
-    const redis = await startRedis();
+    const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
     pinProcess(redis.pid, cores.redis);
-    const store = await openRedis(redis.url);
+    const url = await postgres.createDatabase();
+    const store = await openPostgres(url);
     await fillKeys(store, await fillServers(store, 1), stage.tokens);
     await store.close();
-    const env = { ...gatehouseEnv(stage, stage.makeFolder("redis")), GATEHOUSE_STORE: redis.url };
+    const shared = { GATEHOUSE_STORE: url, GATEHOUSE_REDIS: redis.url };
+    const env = { ...gatehouseEnv(stage, stage.makeFolder("redis")), ...shared };
     const program = await startProgram({ command: GATEHOUSE, core: cores.server, env });
     return {
       ...program,
       urlOf: ({ path }) => program.urls[0] + path,
       async stop() {
         await program.stop();
-        await redis.stop();
+        await Promise.all([redis.stop(), postgres.stop()]);
       },
     };
   },

@@ -19,8 +19,7 @@ const app = new Hono();
 
 app.use("/v2/*", async (c, next) => {
   const header = c.req.header("Authorization");
-  if (!stage.isKnown(header))
-    return c.body(INVALID_TOKEN, 401, refusalHeaders({ "WWW-Authenticate": "Bearer" }));
+  if (!stage.isKnown(header)) return c.body(INVALID_TOKEN, 401, refusalHeaders({ "WWW-Authenticate": "Bearer" }));
   c.set("token", header);
   await next();
 });

@@ -8,9 +8,7 @@ import type { Contender } from "./contender.ts";
 
 const ROOT = process.env.BENCH_NGINX_ROOT ?? "";
 /** The Lua module needs the first one. */
-const MODULES = ["ndk_http_module.so", "ngx_http_lua_module.so"].map(
-  (file) => `${ROOT}/usr/lib/nginx/modules/${file}`,
-);
+const MODULES = ["ndk_http_module.so", "ngx_http_lua_module.so"].map((file) => `${ROOT}/usr/lib/nginx/modules/${file}`);
 const LOAD_MODULES = MODULES.map((path) => `load_module ${path};`).join("\n");
 const LIBRARIES = [...new Bun.Glob("usr/lib/*-linux-gnu").scanSync({ cwd: ROOT || "/", onlyFiles: false })];
 const ENV: Record<string, string> = ROOT

@@ -1,8 +1,8 @@
 // The start does not wait for the deletion of old entries, and a stop during it is no failure.
 import { expect, test } from "bun:test";
-import { parseConfig } from "../config.ts";
 import { StoreUnavailable } from "../core/errors.ts";
 import type { Log } from "../core/ports/log.ts";
+import { parseConfig } from "../instance/config.ts";
 import { startBackgroundJobs } from "./background-jobs.ts";
 import { Closers } from "./closers.ts";
 import type { Resources } from "./open-resources.ts";

@@ -1,15 +1,16 @@
 // Starts the background jobs: watching the game servers, ending what ends by time, writing usage, deleting old entries,
 // following the other instances.
-import type { Config } from "../config.ts";
 import { DAY_MS, HOUR_MS } from "../core/durations.ts";
+import { StartRefused, StoreUnavailable } from "../core/errors.ts";
 import type { GameServer } from "../core/game-server.ts";
 import type { Log } from "../core/ports/log.ts";
-import { EventRetention } from "../gateway/events/event-retention.ts";
-import { judgeUnread } from "../gateway/events/judge-unread.ts";
-import { removeDeletedLedgers } from "../gateway/events/remove-deleted-ledgers.ts";
+import { createThrottle } from "../core/throttle.ts";
+import { EventRetention, removeDeletedLedgers } from "../gateway/events/event-retention.ts";
+import { judgeUnread } from "../gateway/events/recorder.ts";
+import { KEEP_ID_MS } from "../gateway/instances/shared-redis.ts";
+import type { Config } from "../instance/config.ts";
 import type { Closers } from "./closers.ts";
 import type { Resources } from "./open-resources.ts";
-import { repeatJob } from "./repeat-job.ts";
 import type { Gateway } from "./wire-gateway.ts";
 
 /** `last_used_at` must be right within five seconds: on other instances, and after a crash. */
@@ -17,6 +18,7 @@ const FLUSH_USAGE_MS = 3_000;
 /** How long the last flush may take when Gatehouse stops. */
 const LAST_FLUSH_MS = 3_000;
 const FOLLOW_OTHERS_MS = 500;
+const EXCHANGE_STATES_MS = 1_000;
 const REMOVE_LEDGERS_MS = 60_000;
 const JUDGE_UNREAD_MS = 5 * 60_000;
 const TIDY_MS = HOUR_MS;
@@ -24,23 +26,32 @@ export const USAGE_KEPT_MS = 30 * DAY_MS;
 
 export async function startBackgroundJobs(
   config: Config,
-  { store, shared, clock }: Resources,
+  { store, instances, redisId, clock }: Resources,
   { relay, watcher, dispatcher, usage, archive, recorder, forgetting }: Gateway,
   log: Log,
   closers: Closers,
 ): Promise<void> {
+  /** `begins`: whether the first run begins now, without anybody waiting for it. */
+  const repeat = (everyMs: number, purpose: string, run: () => Promise<void>, begins?: "now") =>
+    closers.add(repeatJob({ purpose, everyMs, run, ...(begins && { beginsNow: true }) }, log));
   const forgetDeletedServers = () => {
     relay.forgetDeleted((serverId) => store.servers.find(serverId) !== undefined);
   };
-  if (shared) {
-    // Another instance may have died with commands waiting, got a 429, or deleted a server.
-    const run = async () => {
+  if (instances) {
+    // Another instance may have died with commands waiting, got a 429, or deleted a server. And the database may have been away.
+    repeat(FOLLOW_OTHERS_MS, "following the other instances", async () => {
       forgetDeletedServers();
-      await Promise.all([dispatcher.start(), relay.catchUp()]);
-    };
-    // Before the first request, because pauses and refused keys must survive a restart.
-    await relay.catchUp();
-    closers.add(repeatJob({ purpose: "following the other instances", everyMs: FOLLOW_OTHERS_MS, run }, log));
+      await Promise.all([instances.isUp ? dispatcher.start() : undefined, relay.catchUp()]);
+    });
+  }
+  if (redisId && instances) {
+    repeat(KEEP_ID_MS, "keeping the id in Redis", () =>
+      redisId.keep().catch((error) => {
+        if (!(error instanceof StartRefused)) throw error;
+        instances.onReplaced?.(error);
+      }),
+    );
+    repeat(EXCHANGE_STATES_MS, "telling the others about servers", async () => watcher.board?.exchange());
   }
 
   if (archive) {
@@ -49,24 +60,14 @@ export async function startBackgroundJobs(
     retention.start();
     // Not waited for, because an archive may hang: closing it ends a step that has begun.
     closers.add(async () => void retention.stop());
-    const removal = {
-      purpose: "deleting the events of deleted servers",
-      everyMs: REMOVE_LEDGERS_MS,
-      beginsNow: true,
-      run: () => removeDeletedLedgers(store.servers, archive),
-    } as const;
-    closers.add(repeatJob(removal, log));
+    const remove = () => removeDeletedLedgers(store.servers, archive);
+    repeat(REMOVE_LEDGERS_MS, "deleting the events of deleted servers", remove, "now");
   }
   if (recorder) {
     // Also those that count as watched, but cannot be: parked ones, for example.
     const isWatched = (server: GameServer) => watcher.describe(server).state === "watching";
-    const judging = {
-      purpose: "ending calls and alerts of servers that are not watched",
-      everyMs: JUDGE_UNREAD_MS,
-      beginsNow: true,
-      run: () => judgeUnread({ servers: store.servers, isWatched, recorder, clock }),
-    } as const;
-    closers.add(repeatJob(judging, log));
+    const judge = () => judgeUnread({ servers: store.servers, isWatched, recorder, clock });
+    repeat(JUDGE_UNREAD_MS, "ending calls and alerts of servers that are not watched", judge, "now");
   }
   forgetting.start();
   closers.add(async () => void forgetting.stop());
@@ -75,8 +76,7 @@ export async function startBackgroundJobs(
   closers.add(() => watcher.stop());
 
   closers.add(() => usage.stop(LAST_FLUSH_MS));
-  const flushUsage = { purpose: "writing usage", everyMs: FLUSH_USAGE_MS, run: () => usage.flush() };
-  closers.add(repeatJob(flushUsage, log));
+  repeat(FLUSH_USAGE_MS, "writing usage", () => usage.flush());
 
   let isStopping = false;
   const tidy = async () => {
@@ -95,9 +95,51 @@ export async function startBackgroundJobs(
   };
   // The start does not wait for it: there may be very much to delete. Keys of a server whose deletion was interrupted are
   // refused meanwhile.
-  const job = { purpose: "deleting old entries", everyMs: TIDY_MS, beginsNow: true, run: tidy } as const;
-  closers.add(repeatJob(job, log));
+  repeat(TIDY_MS, "deleting old entries", tidy, "now");
   closers.add(async () => {
     isStopping = true;
   });
+}
+
+const FAULT_LOG_MS = 60_000;
+
+type Job = {
+  /** Names the job in the log, as in "deleting old entries". */
+  readonly purpose: string;
+  readonly everyMs: number;
+  /** Whether the first run begins now, without anybody waiting for it; otherwise it begins after `everyMs`. */
+  readonly beginsNow?: true;
+  readonly run: () => Promise<void>;
+};
+
+/**
+ * Sleeps `everyMs` after each run, so that runs never overlap. A failed run is logged, and the job goes on. Returns a function
+ * that stops the job without waiting for a run that has begun.
+ */
+export function repeatJob({ purpose, everyMs, beginsNow, run }: Job, log: Log): () => Promise<void> {
+  const throttleFault = createThrottle(FAULT_LOG_MS);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+
+  function schedule(delayMs: number): void {
+    if (isStopped) return;
+    timer = setTimeout(() => void runOnce().then(() => schedule(everyMs)), delayMs);
+    timer.unref();
+  }
+
+  async function runOnce(): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      // The edge logs this already when callers are affected.
+      if (error instanceof StoreUnavailable) return;
+      throttleFault(performance.now(), (unlogged) => log.error({ err: error, unlogged }, `${purpose} failed`));
+    }
+  }
+
+  schedule(beginsNow ? 0 : everyMs);
+  return async () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
 }

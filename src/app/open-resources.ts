@@ -1,34 +1,32 @@
 // Opens the resources of an instance: data folder, secrets, log, store, archive, and the client of the game API, which runs
 // in the reading thread when there is an archive.
-import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
 import type { Archive } from "../core/ports/archive.ts";
 import { type Clock, TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { Store } from "../core/ports/store.ts";
 import type { Upstream } from "../core/ports/upstream.ts";
-import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
-import { identifyUpstream } from "../core/upstream-notes.ts";
-import { DataFolder } from "../data-folder.ts";
+import type { WebhookSealer } from "../core/ports/webhooks.ts";
+import { identifyUpstream } from "../core/readings/upstream-notes.ts";
 import type { ArchivePlace } from "../database/archive/open-archive.ts";
+import { createWebhookSealer, Sealer } from "../database/sealer.ts";
+import type { Instances } from "../database/store/instances.ts";
+import { openSqliteStore } from "../database/store/open-sqlite-store.ts";
+import { AMENDED_SETTING, refuseUnfinished, tellEndedDevices } from "../database/store/settings.ts";
+import type { DatabaseStore } from "../database/store/store.ts";
 import { type DemoUpstream, markOldDemoServer, obtainDemoToken, startDemoUpstream } from "../demo.ts";
+import { RedisIdKeeper } from "../gateway/instances/shared-redis.ts";
 import { UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
-import { createLog } from "../log.ts";
+import type { Config } from "../instance/config.ts";
+import { DataFolder } from "../instance/data-folder.ts";
+import { createLog } from "../instance/log.ts";
+import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../instance/secrets.ts";
+import { readTlsFiles } from "../instance/tls-files.ts";
 import { ReadingThread } from "../reading-thread/reading-thread.ts";
-import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../secrets.ts";
-import type { RedisAddress } from "../store/redis/redis-link.ts";
-import type { RedisStore } from "../store/redis/redis-store.ts";
-import { Sealer } from "../store/sealer.ts";
-import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
-import { refuseUnfinished } from "../store/unfinished-migration.ts";
-import { createWebhookSealer } from "../store/webhook-sealer.ts";
+import { MemoryLimits } from "../shared/memory-limits.ts";
+import type { Shared } from "../shared/open-shared.ts";
 import { startReadingThread } from "../threads.ts";
-import { readTlsFiles } from "../tls-files.ts";
 import { UpstreamClient, warmUpHttpClient } from "../upstream/client.ts";
 import type { Closers } from "./closers.ts";
-
-/** The lease of a claimed command is this much longer than the timeout of a call to the game API. */
-const COMMAND_LEASE_EXTRA_MS = 5_000;
 
 /** Opened before the store, because closing needs the log. */
 export type Basics = {
@@ -39,16 +37,19 @@ export type Basics = {
 };
 
 export type Resources = {
-  readonly store: Store;
-  /** The same store, when several instances share it. */
-  readonly shared: RedisStore | undefined;
+  readonly store: DatabaseStore;
+  /** Which instances use the PostgreSQL. Undefined on SQLite. */
+  readonly instances: Instances | undefined;
+  /** What several instances share and may be lost. Undefined for a single instance. */
+  readonly shared: Shared | undefined;
+  readonly redisId: RedisIdKeeper | undefined;
   readonly clock: Clock;
+  /** Resolves when this instance must end at once, because another one acts in its place. */
+  readonly replaced: Promise<Error>;
   readonly upstream: Upstream;
   readonly upstreamTimeoutMs: number;
-  /** Identifies the pair of game API and global key, see identifyUpstream. */
-  readonly upstreamIdentity: string;
-  /** Undefined with a shared store, which holds the same facts for all instances. */
-  readonly notes: UpstreamNotes | undefined;
+  /** Pauses and refused keys, which all instances know. */
+  readonly notes: UpstreamNotes;
   /** The key of the demo server; undefined with a real game API, or when somebody revoked it. */
   readonly demoToken: string | undefined;
   /** The built-in simulator; undefined with a real game API. */
@@ -63,7 +64,7 @@ export type Resources = {
 export function openBasics(config: Config, writeLog?: (line: string) => void): Basics {
   const folder = DataFolder.open(config.dataDir);
   const secret =
-    config.secret ?? (config.redis ? folder.obtainSecret("secret.key") : obtainStoreSecret(folder));
+    config.secret ?? (config.store === "sqlite" ? obtainStoreSecret(folder) : folder.obtainSecret("secret.key"));
   const masterKey = config.masterKey ?? obtainMasterKey(folder);
   const log = createLog({
     level: config.logLevel,
@@ -84,13 +85,19 @@ export async function openResources(
   // A setting may be larger than any timer; it then means "as long as possible".
   const upstreamTimeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
   const sealer = new Sealer(secret);
-  const shared =
-    config.redis && (await openSharedStore(config.redis, upstreamTimeoutMs, sealer, log, ownClock));
-  const clock = ownClock ?? shared?.clock ?? Date.now;
-  const store = shared ?? openSqliteStore({ path: folder.databasePath, sealer, log, clock });
+  const opened =
+    config.store === "sqlite"
+      ? await openEmbedded(folder, sealer, log, ownClock ?? Date.now)
+      : await openDatabase(config, config.store.postgresUrl, sealer, log, ownClock);
+  const { store, instances, shared, clock } = opened;
+  closers.add(async () => shared?.close());
   closers.add(() => store.close());
+  await shared?.firstTry;
+  const redisId = shared && instances && new RedisIdKeeper(shared, instances);
+  await redisId?.keep();
   await refuseUnfinished(store.settings);
-  if (shared && config.masterKey === undefined) await checkSharedMasterKey(store.settings, masterKey);
+  await tellEndedDevices(store.settings, log);
+  if (instances && config.masterKey === undefined) await checkSharedMasterKey(store.settings, masterKey);
   await markOldDemoServer(store);
   const demo = config.upstreamUrl === undefined ? await startDemoUpstream() : undefined;
   if (demo) closers.add(() => demo.stop());
@@ -104,8 +111,7 @@ export async function openResources(
     timeoutMs: upstreamTimeoutMs,
     keepsUnknown: config.keepsUnknownFields,
   };
-  const upstreamIdentity = identifyUpstream(baseUrl, globalKey);
-  const notes = shared ? undefined : await UpstreamNotes.open(store, upstreamIdentity, log);
+  const notes = await openNotes(store, identifyUpstream(baseUrl, globalKey), log);
   const place = findArchive(config.archive, folder);
   const readingThread =
     place &&
@@ -118,15 +124,14 @@ export async function openResources(
     });
   const archive = readingThread?.archive;
   if (archive) closers.add(() => archive.close());
+  if (readingThread && instances && isSamePosition(config)) followDatabase(readingThread, instances);
   await readingThread?.checkArchive();
   const upstream = readingThread ?? new UpstreamClient({ ...upstreamSettings, clock });
   return {
-    store,
-    shared,
-    clock,
+    ...opened,
+    redisId,
     upstream,
     upstreamTimeoutMs,
-    upstreamIdentity,
     notes,
     demoToken,
     demo,
@@ -142,13 +147,15 @@ function findArchive(config: Config["archive"], folder: DataFolder): ArchivePlac
   return config === "sqlite" ? { path: folder.archivePath } : config;
 }
 
-/** For the filter of the log. The password of Redis in both forms: as it is sent, and as it is written in the address. */
+/** For the filter of the log. Passwords in both forms: as it is sent, and as it is written in the address. */
 export function listConfiguredSecrets(config: Config): (string | undefined)[] {
-  const { masterKey, secret, upstreamGlobalKey, metricsToken, redis, archive } = config;
-  const postgres = typeof archive === "object" ? URL.parse(archive.postgresUrl)?.password : undefined;
+  const { masterKey, secret, upstreamGlobalKey, metricsToken, chat, redis, store, archive } = config;
   const passwords = redis?.password === undefined ? [] : [redis.password, encodeURIComponent(redis.password)];
-  const ofPostgres = postgres ? [postgres, decodeURIComponent(postgres)] : [];
-  return [masterKey, secret, upstreamGlobalKey, metricsToken, ...passwords, ...ofPostgres];
+  const ofPostgres = [store, archive].flatMap((place) => {
+    const password = typeof place === "object" ? URL.parse(place.postgresUrl)?.password : undefined;
+    return password ? [password, decodeURIComponent(password)] : [];
+  });
+  return [masterKey, secret, upstreamGlobalKey, metricsToken, chat?.clientSecret, ...passwords, ...ofPostgres];
 }
 
 export function readTls(config: Config) {
@@ -157,23 +164,76 @@ export function readTls(config: Config) {
   return read?.tls;
 }
 
-/** Loaded only when needed: a single instance never pays for it. */
-async function openSharedStore(
-  address: RedisAddress,
-  timeoutMs: number,
+type OpenedStore = Pick<Resources, "store" | "instances" | "shared" | "clock" | "replaced">;
+
+async function openEmbedded(folder: DataFolder, sealer: Sealer, log: Log, clock: Clock): Promise<OpenedStore> {
+  const openLimits = ({ blocks }: DatabaseStore) => new MemoryLimits(blocks, log);
+  const store = await openSqliteStore({ path: folder.databasePath, sealer, log, clock, openLimits });
+  return { store, instances: undefined, shared: undefined, clock, replaced: new Promise(() => {}) };
+}
+
+/** Loaded only when needed: an instance on SQLite never pays for it. */
+async function openDatabase(
+  { redis }: Config,
+  url: string,
   sealer: Sealer,
   log: Log,
   ownClock: Clock | undefined,
-): Promise<RedisStore> {
-  const { openRedisStore } = await import("../store/redis/redis-store.ts");
-  const commandLeaseMs = timeoutMs + COMMAND_LEASE_EXTRA_MS;
-  const store = await openRedisStore({
-    address,
+): Promise<OpenedStore> {
+  const { openPostgresStore } = await import("../database/store/open-postgres-store.ts");
+  const openShared = redis && (await import("../shared/open-shared.ts")).openShared;
+  let shared: Shared | undefined;
+  const opening = openPostgresStore({
+    url,
     sealer,
     log,
-    commandLeaseMs,
-    ...(ownClock && { clock: ownClock }),
+    isShared: redis !== undefined,
+    ownClock,
+    openLimits({ blocks, directory }, link) {
+      if (!redis || !openShared) return new MemoryLimits(blocks, log);
+      shared = openShared({
+        address: redis,
+        sealer,
+        log,
+        clock: link.clock,
+        blocks,
+        findVersion: () => directory.version,
+        onVersion: () => directory.catchUp(),
+        ...(ownClock && { limitClock: ownClock }),
+      });
+      return shared.limits;
+    },
   });
-  for (const problem of await store.listDurabilityProblems()) log.warn({}, problem);
-  return store;
+  const { store, instances, clock } = await opening.catch((error) => {
+    shared?.close();
+    throw error;
+  });
+  const { promise: replaced, resolve } = Promise.withResolvers<Error>();
+  instances.onReplaced = resolve;
+  store.changes.announce = async (version) => shared?.announce(version);
+  return { store, instances, shared, clock, replaced };
+}
+
+async function openNotes(store: DatabaseStore, identity: string, log: Log): Promise<UpstreamNotes> {
+  const notes = await UpstreamNotes.open(store, identity, log);
+  store.directory.onChange((ids) => {
+    if (ids !== null && !ids.includes(AMENDED_SETTING)) return;
+    // Without the database nobody else has noted anything; with it, the next change is another try.
+    notes.catchUp().catch(() => {});
+  });
+  return notes;
+}
+
+function isSamePosition({ store, archive }: Config): boolean {
+  return typeof store === "object" && typeof archive === "object" && store.postgresUrl === archive.postgresUrl;
+}
+
+/** An archive in the store's database has the same fence, and is away together with it. */
+function followDatabase(readingThread: ReadingThread, instances: Instances): void {
+  const tell = () => {
+    const { instanceId, isUp } = instances;
+    readingThread.learnDatabase({ instanceId, isUp });
+  };
+  instances.onChange.add(tell);
+  tell();
 }

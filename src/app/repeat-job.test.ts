@@ -1,7 +1,7 @@
 // Background jobs: runs never overlap, and a failed run does not stop the job.
 import { expect, test } from "bun:test";
 import type { Log } from "../core/ports/log.ts";
-import { repeatJob } from "./repeat-job.ts";
+import { repeatJob } from "./background-jobs.ts";
 
 function recordLog(): { log: Log; errors: string[] } {
   const errors: string[] = [];

@@ -1,63 +1,50 @@
 // Wires what callers use: authentication, reads, commands, the game's webhooks and the public status.
 import { randomBytes } from "node:crypto";
-import type { Config } from "../config.ts";
 import { createAddressList } from "../core/address.ts";
 import { ERRORS } from "../core/errors.ts";
-import type { SleepUntilWoken } from "../core/ports/clock.ts";
+import { PEOPLE_MAX } from "../core/people/person.ts";
 import { WAITING_MAX } from "../gateway/commands/command-ends.ts";
 import { CommandSubmitter } from "../gateway/commands/submit-command.ts";
 import { WAITING_EVENTS_MAX } from "../gateway/events/event-recorder.ts";
-import { HookMeter } from "../gateway/hooks/hook-meter.ts";
 import { HookReceiver, SEEN_MAX } from "../gateway/hooks/hook-receiver.ts";
 import { SignatureCheck } from "../gateway/hooks/hook-signature.ts";
 import { Authenticator } from "../gateway/keys/authenticate.ts";
 import { GUESSING_ADDRESSES_MAX, GuessLimit } from "../gateway/keys/authenticate-operator.ts";
-import { DeviceSessions, SIGNING_IN_KEYS_MAX } from "../gateway/keys/device-sessions.ts";
-import { SessionTokens } from "../gateway/keys/session-tokens.ts";
 import { BACKLOG_MAX } from "../gateway/keys/usage-backlog.ts";
+import { HookMeter } from "../gateway/meters.ts";
+import { ChatPlatform } from "../gateway/people/chat-platform.ts";
+import { ChatSignIn } from "../gateway/people/chat-sign-in.ts";
+import { Owners } from "../gateway/people/owners.ts";
+import { Passkeys } from "../gateway/people/passkeys.ts";
+import { People } from "../gateway/people/people.ts";
+import { SessionTokens } from "../gateway/people/session-tokens.ts";
+import { SignedTexts } from "../gateway/people/signed-texts.ts";
 import { findParkedRefusal } from "../gateway/servers/parked-servers.ts";
-import { AddressLimit, ASKING_ADDRESSES_MAX } from "../gateway/status/address-limit.ts";
-import { PublicStatuses, STATUSES_MAX } from "../gateway/status/public-statuses.ts";
+import { AddressLimit, ASKING_ADDRESSES_MAX, PublicStatuses, STATUSES_MAX } from "../gateway/status/public-statuses.ts";
 import type { Call } from "../http/call.ts";
-import { CallerSteps } from "../http/caller-steps.ts";
-import { findClientAddress } from "../http/client-address.ts";
-import { CommandHandlers } from "../http/commands.ts";
-import type { CursorSealer } from "../http/cursor.ts";
-import { EventSocketHandler, GUESTS_MAX } from "../http/event-socket.ts";
-import { EventStreamHandler } from "../http/event-stream.ts";
-import { EventHandlers } from "../http/events.ts";
+import { EventSocketHandler, GUESTS_MAX } from "../http/events/event-socket.ts";
+import { EventStreamHandler } from "../http/events/event-stream.ts";
+import { EventHandlers } from "../http/events/events.ts";
+import { GameHookHandler } from "../http/events/game-hooks.ts";
+import { StreamReaders } from "../http/events/stream-readers.ts";
 import { FacadeHandlers } from "../http/facade/facade-handlers.ts";
-import { GameHookHandler } from "../http/game-hooks.ts";
-import { HeldBodies } from "../http/held-bodies.ts";
-import { HistoryHandlers } from "../http/history.ts";
-import { MapHandlers } from "../http/maps.ts";
-import type { SizeGauge } from "../http/metrics.ts";
-import type { AnswerObserver } from "../http/observe-answers.ts";
-import { OwnKeyHandler } from "../http/own-key.ts";
-import { OwnOrigin } from "../http/own-origin.ts";
-import type { Pages } from "../http/pages.ts";
-import { ReadServerHandler } from "../http/read-server.ts";
+import { ReadServerHandler } from "../http/readings/read-server.ts";
+import { HeldBodies } from "../http/requests/held-bodies.ts";
+import type { CursorSealer, Pages } from "../http/requests/pages.ts";
 import type { Handlers } from "../http/routes.ts";
-import { wantsGzip } from "../http/send-body.ts";
-import { SessionHandlers } from "../http/session.ts";
-import { StatusHandlers } from "../http/status.ts";
-import { StreamReaders } from "../http/stream-readers.ts";
-import { UnsentAnswers } from "../http/unsent-answers.ts";
-import { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
-import type { Basics, Resources } from "./open-resources.ts";
-import { type Gateway, pauseUntilWoken } from "./wire-gateway.ts";
+import { wantsGzip } from "../http/sending/send-body.ts";
+import { UnsentAnswers } from "../http/sending/unsent-answers.ts";
+import type { SizeGauge } from "../http/service/metrics.ts";
+import type { AnswerObserver } from "../http/service/observe-answers.ts";
+import { StatusHandlers } from "../http/status/status.ts";
+import { CallerSteps } from "../http/steps/caller-steps.ts";
+import { findClientAddress, UntrustedProxyNotice } from "../http/steps/client-address.ts";
+import { OwnOrigin } from "../http/steps/own-origin.ts";
+import { SessionHandlers, type SessionHandlersDeps } from "../http/web/session.ts";
+import { SignInHandlers } from "../http/web/sign-in.ts";
+import { type Gateway, type GatewayWiring, pauseUntilWoken } from "./wire-gateway.ts";
 
-export type HttpWiring = {
-  readonly config: Config;
-  readonly basics: Pick<Basics, "log" | "masterKey" | "secret">;
-  readonly resources: Resources;
-  readonly gateway: Gateway;
-  readonly isDraining: () => boolean;
-  /** How readers of events wait. */
-  readonly waitForEvents: SleepUntilWoken | undefined;
-  /** How callers wait for what becomes of their commands. */
-  readonly waitForCommands: SleepUntilWoken | undefined;
-};
+export type HttpWiring = GatewayWiring & { readonly gateway: Gateway; readonly isDraining: () => boolean };
 
 /** Some of the handlers, and the gauges of what they keep in memory. */
 export type Wired<Name extends keyof Handlers> = {
@@ -65,23 +52,26 @@ export type Wired<Name extends keyof Handlers> = {
   readonly sizes: readonly SizeGauge[];
 };
 
-export type Authentication = Wired<"callerSteps" | "ownKey" | "ownOrigin" | "session"> & {
+export type Authentication = Wired<"callerSteps" | "ownOrigin" | "session" | "signIn"> & {
   readonly findAddress: (call: Call) => string;
   readonly untrustedProxy: UntrustedProxyNotice;
-  readonly sessions: DeviceSessions;
+  readonly people: People;
+  readonly authenticator: Authenticator;
 };
 
 /** Finds out who calls: by key or session, and from which address. */
-export function wireAuthentication({ config, basics, resources, gateway }: HttpWiring): Authentication {
+export function wireAuthentication(wiring: HttpWiring): Authentication {
+  const { config, basics, resources, gateway } = wiring;
   const { store } = resources;
-  const { usage } = gateway;
+  const { usage, relay } = gateway;
   const trusted = createAddressList(config.trustProxy);
   const findAddress = (call: Call) => findClientAddress(call, trusted);
   const untrustedProxy = new UntrustedProxyNotice(trusted, basics.log);
-  const tokens = new SessionTokens(basics.secret);
-  const sessions = new DeviceSessions({ store, tokens, randomBytes });
+  const owners = new Owners({ servers: store.servers, relay, sleep: Bun.sleep });
+  const people = new People({ store, tokens: new SessionTokens(basics.secret), owners, randomBytes });
   const guesses = new GuessLimit(ERRORS.invalidToken);
-  const authenticator = new Authenticator(store.keys, store.limits, { tokens, devices: store.devices });
+  const authenticator = new Authenticator(store.keys, store.limits, people);
+  const ownOrigin = new OwnOrigin({ isTls: config.tls !== undefined, trusted });
   const callerSteps = new CallerSteps({
     authenticator,
     limits: store.limits,
@@ -95,29 +85,45 @@ export function wireAuthentication({ config, basics, resources, gateway }: HttpW
   return {
     findAddress,
     untrustedProxy,
-    sessions,
-    handlers: {
-      callerSteps,
-      ownKey: new OwnKeyHandler(store.keys),
-      ownOrigin: new OwnOrigin({ isTls: config.tls !== undefined, trusted }),
-      session: new SessionHandlers({ sessions, guesses, findAddress }),
-    },
+    people,
+    authenticator,
+    handlers: { callerSteps, ownOrigin, ...wireSignIn(wiring, people, owners, { ownOrigin, guesses, findAddress }) },
     sizes: [
       { name: "known_authorization_headers", size: () => authenticator.size, max: authenticator.max },
       { name: "known_sessions", size: () => authenticator.sessions, max: authenticator.sessionsMax },
       { name: "guessing_browsers", size: () => guesses.size, max: GUESSING_ADDRESSES_MAX },
-      { name: "signing_in_keys", size: () => sessions.size, max: SIGNING_IN_KEYS_MAX },
+      { name: "signing_in_people", size: () => people.signingIn, max: PEOPLE_MAX },
       { name: "unsaved_usage", size: () => usage.size(), max: BACKLOG_MAX + authenticator.max },
     ],
   };
 }
 
+function wireSignIn(
+  { config, basics, resources: { store } }: HttpWiring,
+  people: People,
+  owners: Owners,
+  steps: Pick<SessionHandlersDeps, "guesses" | "findAddress"> & { readonly ownOrigin: OwnOrigin },
+): Pick<Handlers, "session" | "signIn"> {
+  const { publicUrl, chat: settings } = config;
+  const { log } = basics;
+  const texts = new SignedTexts(basics.secret);
+  const common = { store, people, texts, randomBytes };
+  const passkeys = new Passkeys({ ...common, publicUrl });
+  const chat = settings && new ChatSignIn({ ...common, owners, platform: new ChatPlatform(settings), log });
+  const session = new SessionHandlers({ store, people, passkeys, ...steps });
+  const { ownOrigin } = steps;
+  return {
+    session,
+    signIn: new SignInHandlers({ people, passkeys, chat, session, ownOrigin, publicUrl, hasAdmin: true }),
+  };
+}
+
 export function wireReads(
-  { basics, resources, gateway, waitForEvents }: HttpWiring,
+  { basics, resources, gateway, options }: HttpWiring,
   { handlers: { callerSteps }, findAddress }: Authentication,
   cursors: CursorSealer,
   observer: AnswerObserver,
-): Wired<"readServer" | "eventStream" | "eventSocket" | "events" | "history" | "maps"> {
+): Wired<"readServer" | "eventStream" | "eventSocket" | "events" | "history" | "players" | "modCalls" | "maps"> {
   const { clock } = resources;
   const { servers } = resources.store;
   const { relay, recorder, events, streams, history, maps } = gateway;
@@ -129,7 +135,7 @@ export function wireReads(
     readers,
     callerSteps,
     clock,
-    pause: waitForEvents ?? pauseUntilWoken,
+    pause: options.waitForEvents ?? pauseUntilWoken,
     log: basics.log,
     observeToken: (call, address, refusal) => observer.observeToken(call, address, refusal),
   });
@@ -139,22 +145,22 @@ export function wireReads(
       eventStream: new EventStreamHandler(streams, readers),
       eventSocket,
       events: new EventHandlers({ events, ...common }),
-      history: new HistoryHandlers({ history, cursors, ...common }),
-      maps: new MapHandlers({ maps, ...common }),
+      history: { history, cursors, ...common },
+      players: { archive: gateway.archive, cursors, randomBytes, ...common },
+      modCalls: { desk: gateway.modCalls, cursors, ...common },
+      maps: { maps, ...common },
     },
     sizes: [
       { name: "known_accept_encodings", size: wantsGzip.size, max: wantsGzip.max },
       { name: "unsent_bytes", size: () => unsent.bytes, max: unsent.bytesMax },
       { name: "unauthenticated_sockets", size: () => eventSocket.guests, max: GUESTS_MAX },
-      ...(recorder
-        ? [{ name: "waiting_events", size: () => recorder.waitingEvents, max: WAITING_EVENTS_MAX }]
-        : []),
+      ...(recorder ? [{ name: "waiting_events", size: () => recorder.waitingEvents, max: WAITING_EVENTS_MAX }] : []),
     ],
   };
 }
 
 export function wireCommands(
-  { config, resources, gateway, waitForCommands }: HttpWiring,
+  { config, resources, gateway, options }: HttpWiring,
   { handlers: { callerSteps } }: Authentication,
   pages: Pages,
   readServer: ReadServerHandler,
@@ -162,7 +168,7 @@ export function wireCommands(
   const { store, clock } = resources;
   const { commands, keys, servers } = store;
   const { relay, dispatcher, commandMeter: meter, commandEnds: ends } = gateway;
-  const pause = waitForCommands ?? pauseUntilWoken;
+  const pause = options.waitForCommands ?? pauseUntilWoken;
   const isSimulatorInUse = config.upstreamUrl === undefined;
   const submitter = new CommandSubmitter({
     commands,
@@ -172,7 +178,7 @@ export function wireCommands(
   });
   return {
     handlers: {
-      commands: new CommandHandlers({ commands, keys, callerSteps, pages, clock, meter, submitter }),
+      commands: { commands, keys, callerSteps, pages, clock, meter, submitter, ends },
       facade: new FacadeHandlers({ readServer, callerSteps, submitter, ends, relay, clock, pause }),
     },
     sizes: [{ name: "awaited_commands", size: () => ends.waiting, max: WAITING_MAX }],

@@ -1,39 +1,43 @@
 // Wires the gateway: reading and watching servers, sending commands, counting the usage of keys, and with an archive also
 // events, webhooks, maps and history.
-import type { Config } from "../config.ts";
 import type { Archive } from "../core/ports/archive.ts";
 import { type SleepUntilWoken, TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { Post } from "../core/ports/post.ts";
+import { WATCH_REASONS } from "../core/readings/watch-reasons.ts";
 import { SECTIONS } from "../core/sections.ts";
-import { WATCH_REASONS } from "../core/watch-reasons.ts";
 import { CommandDispatcher } from "../gateway/commands/command-dispatcher.ts";
 import { CommandEnds } from "../gateway/commands/command-ends.ts";
-import { CommandMeter } from "../gateway/commands/command-meter.ts";
-import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
-import { EventBell } from "../gateway/events/event-bell.ts";
+import { EventNotifier } from "../gateway/events/event-notifier.ts";
 import { EventReader } from "../gateway/events/event-reader.ts";
 import { EventRecorder } from "../gateway/events/event-recorder.ts";
 import { EventStreams } from "../gateway/events/event-streams.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
 import { meterArchive } from "../gateway/events/metered-archive.ts";
 import { PlayerForgetting } from "../gateway/events/player-forgetting.ts";
-import { recordReadings } from "../gateway/events/record-readings.ts";
-import type { Recorder } from "../gateway/events/recorder.ts";
+import { type Recorder, recordReadings } from "../gateway/events/recorder.ts";
 import { StreamSlots } from "../gateway/events/stream-slots.ts";
 import { HistoryReader } from "../gateway/history/history-reader.ts";
 import { UsageMeter, type WritePace } from "../gateway/keys/usage-meter.ts";
 import { ServerMaps } from "../gateway/maps/server-maps.ts";
+import { ArchiveMeter, CommandMeter, RelayMeter } from "../gateway/meters.ts";
+import { ModCallDesk } from "../gateway/modcalls/mod-call-desk.ts";
 import { Relay } from "../gateway/readings/relay.ts";
-import { RelayMeter } from "../gateway/readings/relay-meter.ts";
+import { StateBoard } from "../gateway/readings/state-board.ts";
 import { Watcher } from "../gateway/readings/watcher.ts";
+import { Deliverer } from "../gateway/webhooks/deliverer.ts";
+import { readReport } from "../gateway/webhooks/server-report.ts";
+import { auditDisabled } from "../gateway/webhooks/webhook-notices.ts";
+import { WebhookSender } from "../gateway/webhooks/webhook-sender.ts";
+import type { Config } from "../instance/config.ts";
+import { VERSION } from "../instance/version.ts";
+import { createPinnedPost } from "../webhooks-out/pinned-post.ts";
 import type { Basics, Resources } from "./open-resources.ts";
-import { type Webhooks, wireWebhooks } from "./wire-webhooks.ts";
 
 const BURST_QUIET_MS = 100;
 /** SQLite writes on our event loop: small batches and long sleeps leave room for requests. */
 const USAGE_PACE_EMBEDDED: WritePace = { batchMax: 100, sleepFactor: 100 };
-/** Redis does not block our event loop, and the other instances wait for what we write: no sleeps. */
-const USAGE_PACE_SHARED: WritePace = { batchMax: 500, sleepFactor: 0 };
+/** PostgreSQL does not block our event loop, and the other instances wait for what we write: no sleeps. */
+const USAGE_PACE_POSTGRES: WritePace = { batchMax: 500, sleepFactor: 0 };
 const COMMAND_LOGS = SECTIONS.indexOf("CommandLogs");
 
 export type GatewayOptions = {
@@ -50,6 +54,9 @@ export type GatewayOptions = {
   readonly post?: Post;
 };
 
+/** The sender is for operators' tests too. */
+type Webhooks = { readonly deliverer: Deliverer; readonly sender: WebhookSender };
+
 /** Absent when nothing is to be remembered. */
 type WiredArchive = {
   readonly archive: Archive;
@@ -59,6 +66,7 @@ type WiredArchive = {
   readonly webhooks: Webhooks;
   readonly maps: ServerMaps;
   readonly history: HistoryReader;
+  readonly modCalls: ModCallDesk;
 };
 
 export type Gateway = {
@@ -76,32 +84,33 @@ export type Gateway = {
 export type GatewayWiring = {
   readonly config: Config;
   readonly resources: Resources;
-  readonly basics: Pick<Basics, "log" | "secret">;
+  readonly basics: Pick<Basics, "log" | "masterKey" | "secret">;
   readonly options: GatewayOptions;
 };
 
 export function wireGateway(wiring: GatewayWiring): Gateway {
   const { resources, options } = wiring;
-  const { store, shared, clock, readingThread } = resources;
+  const { store, instances, clock, readingThread } = resources;
   const { log } = wiring.basics;
   const archiveMeter = readingThread?.meter ?? new ArchiveMeter();
   const archive = options.archive ? meterArchive(options.archive, archiveMeter) : resources.archive;
   const relayMeter = new RelayMeter();
   const relay = wireRelay(wiring, relayMeter);
-  const commands = wireCommands(wiring, relay);
+  const slots = new StreamSlots();
+  const commands = wireCommands(wiring, relay, slots);
   const watcher = wireWatcher(wiring, relay, archive !== undefined);
   const usage = new UsageMeter({
     store: store.usage,
     log,
-    pace: shared ? USAGE_PACE_SHARED : USAGE_PACE_EMBEDDED,
+    pace: instances ? USAGE_PACE_POSTGRES : USAGE_PACE_EMBEDDED,
     pause: pauseUntilWoken,
   });
-  const wiredArchive: Partial<WiredArchive> = archive ? wireArchive(wiring, archive, relay, watcher) : {};
+  const wiredArchive: Partial<WiredArchive> = archive ? wireArchive(wiring, archive, relay, watcher, slots) : {};
   const forgetting = new PlayerForgetting({
     archive,
     commands: store.commands,
     recorder: wiredArchive.recorder,
-    settings: store.settings,
+    audit: store.audit,
     clock,
     sleep: Bun.sleep,
     log,
@@ -110,7 +119,7 @@ export function wireGateway(wiring: GatewayWiring): Gateway {
 }
 
 function wireRelay({ config, resources, basics, options }: GatewayWiring, meter: RelayMeter): Relay {
-  const { store, shared, clock, upstream, upstreamTimeoutMs, upstreamIdentity, notes } = resources;
+  const { store, shared, instances, clock, upstream, upstreamTimeoutMs, notes } = resources;
   return new Relay({
     upstream,
     servers: store.servers,
@@ -122,11 +131,11 @@ function wireRelay({ config, resources, basics, options }: GatewayWiring, meter:
       staleMs: config.staleMs,
       hasGlobalKey: config.upstreamGlobalKey !== undefined,
       isSimulator: config.upstreamUrl === undefined,
-      identity: upstreamIdentity,
     },
     meter,
     log: basics.log,
     share: shared?.relayShare,
+    countInstances: instances && (() => instances.count),
     notes,
   });
 }
@@ -134,14 +143,15 @@ function wireRelay({ config, resources, basics, options }: GatewayWiring, meter:
 function wireCommands(
   { config, resources, basics, options }: GatewayWiring,
   relay: Relay,
+  slots: StreamSlots,
 ): Pick<Gateway, "dispatcher" | "commandMeter" | "commandEnds"> {
   const { store, upstream, clock } = resources;
   const commandMeter = new CommandMeter();
-  const commandEnds = new CommandEnds(store.commands, options.waitForCommands ?? pauseUntilWoken);
+  const commandEnds = new CommandEnds(store.commands, options.waitForCommands ?? pauseUntilWoken, slots);
   const dispatcher = new CommandDispatcher({
     store,
     upstream,
-    outlook: relay.outlook,
+    callState: relay.callState,
     clock,
     pause: options.pause ?? pauseUntilWoken,
     intervalMs: config.commandIntervalMs,
@@ -163,9 +173,9 @@ function wireWatcher(
   relay: Relay,
   hasArchive: boolean,
 ): Watcher {
-  const { store, shared, clock } = resources;
+  const { store, shared, instances, clock } = resources;
   const offReason = config.isWatching ? undefined : WATCH_REASONS.watchOff;
-  return new Watcher({
+  const watcher = new Watcher({
     relay,
     servers: store.servers,
     clock,
@@ -173,37 +183,45 @@ function wireWatcher(
     log: basics.log,
     intervalMs: config.watchIntervalMs,
     offReason: hasArchive ? offReason : WATCH_REASONS.noArchive,
-    lease: shared?.watchLease,
+    lease: shared && instances?.lease("watch"),
   });
+  const { settings, servers } = store;
+  if (shared) watcher.board = new StateBoard({ settings, servers, relay, isShared: () => shared.isUp, clock });
+  return watcher;
 }
 
-function wireArchive(wiring: GatewayWiring, archive: Archive, relay: Relay, watcher: Watcher): WiredArchive {
-  const { config, resources, options } = wiring;
+function wireArchive(
+  wiring: GatewayWiring,
+  archive: Archive,
+  relay: Relay,
+  watcher: Watcher,
+  slots: StreamSlots,
+): WiredArchive {
+  const { resources, options, basics } = wiring;
   const { store, clock } = resources;
-  const { log } = wiring.basics;
+  const { log } = basics;
   const pause = options.waitForEvents ?? pauseUntilWoken;
   const recorder = wireRecorder(wiring, archive, relay, watcher);
-  const bell = new EventBell({ archive, pause, log });
-  recorder.onRecorded = (serverId) => bell.ring(serverId);
-  const slots = new StreamSlots();
+  const notifier = new EventNotifier({ archive, pause, log });
+  recorder.onRecorded = (serverId) => notifier.ring(serverId);
   return {
     archive,
     recorder,
-    events: new EventReader({ archive, bell, slots, pause }),
-    streams: new EventStreams({ archive, bell, slots, limits: store.limits, clock, pause, log }),
-    webhooks: wireWebhooks({
-      config,
+    events: new EventReader({ archive, notifier, slots, pause }),
+    streams: new EventStreams({ archive, notifier, slots, limits: store.limits, clock, pause, log }),
+    webhooks: wireWebhooks(wiring, archive, notifier, relay, watcher),
+    maps: new ServerMaps({ archive, audit: store.audit }),
+    history: new HistoryReader(archive),
+    modCalls: new ModCallDesk({
       archive,
-      bell,
       relay,
       watcher,
-      resources,
-      log,
-      pause: pauseUntilWoken,
-      post: options.post,
+      onRecorded(serverId) {
+        notifier.ring(serverId);
+        // A claim ends its alert at once; no reading may come for a long time.
+        recorder.takeTime(serverId, clock());
+      },
     }),
-    maps: new ServerMaps({ archive, settings: store.settings }),
-    history: new HistoryReader(archive),
   };
 }
 
@@ -231,6 +249,38 @@ function wireRecorder(
   recordReadings(relay, recorder);
   watcher.onFailure = (serverId, failure, at) => recorder.takeFailure(serverId, failure, at);
   return recorder;
+}
+
+function wireWebhooks(
+  { config, resources, basics, options }: GatewayWiring,
+  archive: Archive,
+  notifier: EventNotifier,
+  relay: Relay,
+  watcher: Watcher,
+): Webhooks {
+  const { store, shared, instances, clock, webhookSealer: sealer } = resources;
+  const { servers, audit } = store;
+  const sender = new WebhookSender({
+    post: options.post ?? createPinnedPost({ allowsPrivate: config.allowsPrivateWebhooks }),
+    sealer,
+    clock,
+    findServerName: (serverId) => servers.find(serverId)?.name,
+    userAgent: `Gatehouse/${VERSION}`,
+  });
+  const deliverer = new Deliverer({
+    archive,
+    notifier,
+    sender,
+    readReport: (serverId, now) => readReport({ relay, watcher, servers }, serverId, now),
+    clock,
+    random: Math.random,
+    scheduleMs: config.webhookRetryMs,
+    pause: pauseUntilWoken,
+    log: basics.log,
+    lease: shared && instances?.lease("webhooks"),
+  });
+  deliverer.onDisabled = (webhook, reason, at) => auditDisabled(audit, webhook, reason, at);
+  return { deliverer, sender };
 }
 
 export function pauseUntilWoken(ms: number, wake: AbortSignal): Promise<void> {

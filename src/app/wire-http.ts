@@ -1,21 +1,19 @@
 // Wires the handlers, the routes and the edges in front of them.
-import { findBuiltFile } from "../built-files.ts";
-import { Cors } from "../http/cors.ts";
-import { CursorSealer } from "../http/cursor.ts";
-import { DashboardHandlers } from "../http/dashboard.ts";
 import { Edge, type EdgeParts } from "../http/edge.ts";
-import { EdgeMeter } from "../http/edge-meter.ts";
-import type { RequestHandler, RequestHandlers } from "../http/listen.ts";
-import type { SizeGauge } from "../http/metrics.ts";
-import { AnswerObserver } from "../http/observe-answers.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
-import { isOperatorPath } from "../http/operator-paths.ts";
-import { Pages } from "../http/pages.ts";
-import { ReferenceHandlers } from "../http/reference/reference.ts";
-import type { Route } from "../http/router.ts";
+import { CursorSealer, Pages } from "../http/requests/pages.ts";
+import { createTargetFinder, TARGETS_MAX } from "../http/requests/target.ts";
+import { isOperatorPath, type Route } from "../http/router.ts";
 import { type Handlers, listRoutes } from "../http/routes.ts";
-import { createTargetFinder, TARGETS_MAX } from "../http/target.ts";
-import { VERSION } from "../version.ts";
+import type { SizeGauge } from "../http/service/metrics.ts";
+import { AnswerObserver, EdgeMeter } from "../http/service/observe-answers.ts";
+import type { RequestHandler, RequestHandlers } from "../http/socket/listen.ts";
+import { ClientHandlers } from "../http/web/clients.ts";
+import { Cors } from "../http/web/cors.ts";
+import { DashboardHandlers } from "../http/web/dashboard.ts";
+import { ReferenceHandlers } from "../http/web/reference.ts";
+import { findBuiltFile } from "../instance/built-files.ts";
+import { VERSION } from "../instance/version.ts";
 import {
   type HttpWiring,
   wireAuthentication,
@@ -40,7 +38,7 @@ export function wireHttp(wiring: HttpWiring): WiredHandlers {
   const pages = new Pages(cursors);
   const edgeMeter = new EdgeMeter();
   const authentication = wireAuthentication(wiring);
-  const { findAddress, untrustedProxy } = authentication;
+  const { findAddress } = authentication;
   const observer = new AnswerObserver({ meter: edgeMeter, usage: wiring.gateway.usage, log, findAddress });
   const reads = wireReads(wiring, authentication, cursors, observer);
   const { readServer, eventSocket } = reads.handlers;
@@ -58,10 +56,14 @@ export function wireHttp(wiring: HttpWiring): WiredHandlers {
     ...status.handlers,
     ...admin.handlers,
     dashboard: new DashboardHandlers((name) => findBuiltFile(`dashboard/${name}`)),
+    clients: new ClientHandlers({
+      findFile: (name) => findBuiltFile(`clients/${name}`),
+      findAddress: (call) => wiring.config.publicUrl ?? authentication.handlers.ownOrigin.find(call) ?? "",
+    }),
     openApi: new OpenApiHandler(VERSION),
     reference: new ReferenceHandlers((name) => findBuiltFile(`reference/${name}`)),
-    readyz: wireReadyz(wiring, untrustedProxy),
-    metrics: wireMetrics(wiring, { edgeMeter, hookMeter: gameHooks.hookMeter, sizes }),
+    readyz: wireReadyz(wiring, authentication),
+    metrics: wireMetrics(wiring, authentication, { edgeMeter, hookMeter: gameHooks.hookMeter, sizes }),
   };
   const { everybody, operators, knownUrls } = wireEdges(wiring, handlers, observer);
   // Added last, because the edges are made from the handlers, and /metrics is one of them.
@@ -112,6 +114,7 @@ function wireEdge(parts: Omit<EdgeParts, "findTarget">, routes: readonly Route[]
 
 /** The routes of everybody's listener when operators have one of their own. */
 function listCallerRoutes(handlers: Handlers): Route[] {
-  const routes = listRoutes({ ...handlers, openApi: new OpenApiHandler(VERSION, "callers") });
+  const openApi = new OpenApiHandler(VERSION, "callers");
+  const routes = listRoutes({ ...handlers, openApi, signIn: handlers.signIn.withoutAdmin() });
   return routes.filter(({ path }) => !isOperatorPath(path));
 }

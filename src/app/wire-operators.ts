@@ -1,25 +1,30 @@
 // Wires what operators use: the admin API, the notices of /readyz, and the metrics.
 import { randomBytes } from "node:crypto";
-import { deriveNoticesToken } from "../core/token.ts";
-import { listArchiveNotices } from "../gateway/events/archive-notices.ts";
+import { type Refusal, StoreUnavailable } from "../core/errors.ts";
+import { deriveNoticesToken } from "../core/keys/token.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { Notice } from "../core/wire/health.ts";
+import { listArchiveNotices } from "../gateway/events/metered-archive.ts";
 import {
   fingerprintOf,
   GUESSING_ADDRESSES_MAX,
   GuessLimit,
   OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
+import { findServerOfBlock } from "../gateway/keys/manage-keys.ts";
+import type { People } from "../gateway/people/people.ts";
 import { nameServers } from "../gateway/servers/name-servers.ts";
-import { listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
+import { findParkedNotice, listParked } from "../gateway/servers/parked-servers.ts";
 import type { ManagedWebhooks } from "../gateway/webhooks/manage-webhooks.ts";
-import { AdminHandlers } from "../http/admin/admin-handlers.ts";
-import { ReadyzHandler } from "../http/health.ts";
-import { MetricsHandler, type MetricsParts } from "../http/metrics.ts";
-import { OperatorStep } from "../http/operator-step.ts";
-import type { Pages } from "../http/pages.ts";
-import type { ReadServerHandler } from "../http/read-server.ts";
-import type { UntrustedProxyNotice } from "../http/untrusted-proxy.ts";
-import { VERSION } from "../version.ts";
+import { AdminDeps } from "../http/admin/admin-operation.ts";
+import type { ReadServerHandler } from "../http/readings/read-server.ts";
+import type { Pages } from "../http/requests/pages.ts";
+import { ReadyzHandler } from "../http/service/health.ts";
+import { MetricsHandler, type MetricsParts } from "../http/service/metrics.ts";
+import { findSessionToken, type Named, OperatorStep } from "../http/steps/operator-step.ts";
+import { VERSION } from "../instance/version.ts";
 import { USAGE_KEPT_MS } from "./background-jobs.ts";
+import type { Resources } from "./open-resources.ts";
 import type { Authentication, HttpWiring, Wired } from "./wire-callers.ts";
 
 export function wireOperators(
@@ -29,13 +34,20 @@ export function wireOperators(
   readServer: ReadServerHandler,
 ): Wired<"operatorStep" | "admin"> {
   const { masterKey } = wiring.basics;
-  const { findAddress } = authentication;
+  const { findAddress, people, authenticator } = authentication;
+  const { store } = wiring.resources;
   const guesses = new GuessLimit();
   const operatorStep = new OperatorStep({
     operatorCheck: new OperatorCheck([masterKey]),
     guesses,
     fingerprint: fingerprintOf(masterKey),
     findAddress,
+    findAdmin: (token, now) => people.findAdmin(token, now),
+    store,
+    authenticator,
+    callerSteps: authentication.handlers.callerSteps,
+    findServer: (named, id) => findServerOf(wiring, named, id),
+    clock: wiring.resources.clock,
   });
   return {
     handlers: { operatorStep, admin: wireAdmin(wiring, authentication, pages, readServer) },
@@ -43,20 +55,40 @@ export function wireOperators(
   };
 }
 
+/** The server of what the path of an admin route names. */
+async function findServerOf(
+  { resources: { store }, gateway: { archive } }: HttpWiring,
+  named: Named,
+  id: string,
+): Promise<string | undefined> {
+  switch (named) {
+    case "server":
+      return store.servers.find(id)?.serverId;
+    case "key":
+      return (await store.keys.findDetails(id))?.serverId;
+    case "webhook":
+      return (await archive?.findWebhook(id))?.serverId;
+    case "command":
+      return (await store.commands.find(id))?.serverId;
+    case "block":
+      return findServerOfBlock(store, id);
+  }
+}
+
 function wireAdmin(
   wiring: HttpWiring,
-  { handlers: { ownOrigin }, sessions }: Authentication,
+  { handlers: { ownOrigin }, people }: Authentication,
   pages: Pages,
   readServer: ReadServerHandler,
-): AdminHandlers {
+): AdminDeps {
   const { config, resources, gateway } = wiring;
   const { store } = resources;
   const { relay, watcher, usage, commandMeter, forgetting, archive } = gateway;
-  return new AdminHandlers({
+  return new AdminDeps({
     store,
     pages,
     randomBytes,
-    sessions,
+    listRoles: (person, now) => people.listRoles(person, now),
     findPageAddress: (call) => config.publicUrl ?? ownOrigin.find(call) ?? "",
     usage,
     usageMs: USAGE_KEPT_MS,
@@ -69,7 +101,7 @@ function wireAdmin(
     commandMeter,
     forgetting,
     webhooks: wireWebhookAdmin(wiring),
-    alerts: archive && { archive, servers: store.servers, settings: store.settings },
+    alerts: archive && { archive, servers: store.servers, audit: store.audit },
   });
 }
 
@@ -86,12 +118,12 @@ function forgetServer({ basics, gateway: { relay, maps, recorder } }: HttpWiring
 function wireWebhookAdmin({ config, resources, gateway }: HttpWiring): ManagedWebhooks | undefined {
   const { archive, webhooks } = gateway;
   if (!archive || !webhooks) return undefined;
-  const { servers, settings } = resources.store;
+  const { servers, audit } = resources.store;
   const { deliverer, sender } = webhooks;
   return {
     archive,
     servers,
-    settings,
+    audit,
     sealer: resources.webhookSealer,
     randomBytes,
     allowsPrivate: config.allowsPrivateWebhooks,
@@ -100,27 +132,49 @@ function wireWebhookAdmin({ config, resources, gateway }: HttpWiring): ManagedWe
   };
 }
 
+/** Accepts these secrets, and the admin tokens of people who are operators. */
+function acceptOperators(secrets: readonly (string | undefined)[], people: People, clock: Clock) {
+  const operatorCheck = new OperatorCheck(secrets);
+  return async (header: string | null): Promise<Refusal | undefined> => {
+    const refusal = operatorCheck.check(header);
+    const token = refusal && findSessionToken(header);
+    const found = token === undefined ? undefined : await people.findAdmin(token, clock());
+    return found?.person.isOperator ? undefined : refusal;
+  };
+}
+
 export function wireReadyz(
   { config, basics, resources, gateway, isDraining }: HttpWiring,
-  untrustedProxy: UntrustedProxyNotice,
+  { untrustedProxy, people }: Authentication,
 ): ReadyzHandler {
-  const { store, clock } = resources;
-  const { relay, recorder, archiveMeter, webhooks } = gateway;
+  const { store, instances, clock } = resources;
+  const { relay, watcher, recorder, archiveMeter, webhooks } = gateway;
   const { masterKey, log } = basics;
   const isSimulatorInUse = config.upstreamUrl === undefined;
-  const noticesCheck = new OperatorCheck([masterKey, deriveNoticesToken(masterKey)]);
+  const check = acceptOperators([masterKey, deriveNoticesToken(masterKey)], people, clock);
   return new ReadyzHandler({
-    store,
+    // Without PostgreSQL reads go on, so an instance that has started stays ready: the notices tell of it.
+    store: instances ? { checkHealth: async () => {} } : store,
     clock,
     log,
     isDraining,
-    isOperator: (call) => noticesCheck.check(call.request.headers.get("authorization")) === undefined,
-    listNotices(now, isOperator) {
+    async isOperator(call) {
+      try {
+        return (await check(call.request.headers.get("authorization"))) === undefined;
+      } catch (error) {
+        // Nobody knows who it is while the database is away.
+        if (error instanceof StoreUnavailable) return false;
+        throw error;
+      }
+    },
+    async listNotices(now, isOperator) {
+      await watcher.catchUpOnAll();
       const name = isOperator ? (ids: readonly string[]) => nameServers(store.servers, ids) : undefined;
-      const parked = listParked(store.servers, isSimulatorInUse);
+      const parked = findParkedNotice(listParked(store.servers, isSimulatorInUse), name);
       return [
+        ...listAway(resources),
         ...relay.listNotices(now, name),
-        ...listParkedNotices(parked, name),
+        ...(parked ? [parked] : []),
         ...(recorder ? listArchiveNotices(archiveMeter, recorder, isOperator) : []),
         ...(webhooks?.deliverer.listNotices(name) ?? []),
         ...(isOperator ? untrustedProxy.listNotices(now) : []),
@@ -129,16 +183,31 @@ export function wireReadyz(
   });
 }
 
+function listAway({ instances, shared }: Pick<Resources, "instances" | "shared">): Notice[] {
+  const notices: Notice[] = [];
+  if (instances?.isUp === false)
+    notices.push({
+      code: "database_away",
+      message: "PostgreSQL is away: reads of known keys go on, everything else is answered with 503.",
+    });
+  if (shared?.isUp === false)
+    notices.push({
+      code: "redis_away",
+      message: "Redis is away: this instance counts requests and calls the game API by itself.",
+    });
+  return notices;
+}
+
 export function wireMetrics(
   { config, basics, resources, gateway }: HttpWiring,
+  { people }: Authentication,
   parts: Pick<MetricsParts, "edgeMeter" | "hookMeter" | "sizes">,
 ): MetricsHandler {
-  const { store, shared, clock } = resources;
+  const { store, instances, shared, clock } = resources;
   const { relay, relayMeter, watcher, commandMeter, archiveMeter, recorder, events, streams } = gateway;
-  const operatorCheck = new OperatorCheck([basics.masterKey, config.metricsToken]);
   return new MetricsHandler({
     ...parts,
-    check: (header) => operatorCheck.check(header),
+    check: acceptOperators([basics.masterKey, config.metricsToken], people, clock),
     clock,
     relayMeter,
     relay,
@@ -146,7 +215,9 @@ export function wireMetrics(
     archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
     deliverer: gateway.webhooks?.deliverer,
     reportQueue: () => store.commands.report(),
-    countInstances: () => shared?.instances ?? 1,
+    countInstances: () => instances?.count ?? 1,
+    isDatabaseUp: instances && (() => instances.isUp),
+    isRedisUp: shared && (() => shared.isUp),
     countBlocks: async (now) => (await store.limits.listBlocks(now)).length,
     version: VERSION,
   });

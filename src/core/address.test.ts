@@ -187,10 +187,7 @@ test("any IPv4 range contains the addresses that share its first bits, in every 
       const expected = sharesPrefix(base, other, prefix, 32);
       const address = toDotted(Number(other));
       const hex = `::ffff:${(other >> 16n).toString(16)}:${(other & 0xffffn).toString(16)}`;
-      for (const entry of [
-        `${toDotted(Number(base))}/${prefix}`,
-        `::ffff:${toDotted(Number(base))}/${prefix + 96}`,
-      ]) {
+      for (const entry of [`${toDotted(Number(base))}/${prefix}`, `::ffff:${toDotted(Number(base))}/${prefix + 96}`]) {
         const list = createAddressList([entry]);
         expect([list.has(address), list.has(`::ffff:${address}`), list.has(hex)]).toEqual([
           expected,

@@ -50,6 +50,11 @@ export function refuse(
   return { refused, fields, headers };
 }
 
+/** Names the seconds after which another try makes sense, in the body and in `Retry-After`. */
+export function refuseFor(refused: ErrorRow, seconds: number, fields?: Refusal["fields"]): Refusal {
+  return refuse(refused, { retry_after: seconds, ...fields }, { "Retry-After": String(seconds) });
+}
+
 export function isRefusal(outcome: object): outcome is Refusal {
   return "refused" in outcome;
 }
@@ -78,4 +83,39 @@ export class StartRefused extends Error {
 /** Thrown when something needed for the start is not available yet; starting may succeed later. */
 export class NotReadyToStart extends StartRefused {
   override name = "NotReadyToStart";
+}
+
+export const NOT_FOUND: Refusal = refuse(ERRORS.notFound);
+
+/** Why a field is refused: a sentence, and for programs that say it in another language a code and its value. */
+export type FieldReason = { readonly code: string; readonly text: string; readonly position?: number };
+
+export const NO_SERVER: FieldReason = { code: "no_server", text: "there is no such server" };
+export const REVOKED: FieldReason = { code: "revoked", text: "is revoked, and stays so" };
+
+export function refuseField(
+  field: string,
+  reason: string | FieldReason,
+  row: ErrorRow = ERRORS.invalidRequest,
+): Refusal {
+  return refuseFields({ [field]: reason }, row);
+}
+
+export function refuseFields(
+  fields: Readonly<Record<string, string | FieldReason>>,
+  row: ErrorRow = ERRORS.invalidRequest,
+): Refusal {
+  const entries = Object.entries(fields);
+  // Not by assignment: a field of a request may be called __proto__.
+  const details = Object.fromEntries(entries.map(([name, reason]) => [name, toText(reason)]));
+  const coded = entries.flatMap(([name, reason]) => {
+    if (typeof reason === "string") return [];
+    const { text: _, ...code } = reason;
+    return [[name, code] as const];
+  });
+  return refuse(row, { details, ...(coded.length > 0 && { reasons: Object.fromEntries(coded) }) });
+}
+
+function toText(reason: string | FieldReason): string {
+  return typeof reason === "string" ? reason : reason.text;
 }

@@ -3,10 +3,7 @@
 
 declare global {
   interface JSON {
-    parse(
-      text: string,
-      reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
-    ): unknown;
+    parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
     rawJSON(text: string): RawNumber;
     isRawJSON(value: unknown): value is RawNumber;
   }
@@ -49,8 +46,7 @@ export function parseExactJson(text: string, isTooLarge?: (value: unknown) => bo
 
 /** The first tests take half as long as CHANGEABLE_NUMBER, and rule out nearly every answer. */
 function hasChangeableNumber(text: string): boolean {
-  const mayHave =
-    MANY_DIGITS.test(text) || EXPONENT.test(text) || text.includes("-0") || hasChangeableFraction(text);
+  const mayHave = MANY_DIGITS.test(text) || EXPONENT.test(text) || text.includes("-0") || hasChangeableFraction(text);
   return mayHave && CHANGEABLE_NUMBER.test(text);
 }
 

@@ -91,9 +91,7 @@ test("a query of 10,000 parameters is parsed completely and quickly", () => {
 test("a set made from names gives the same names back, in the order of the specification", () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(NAMES), (names) => {
-      expect(toSectionNames(toSectionSet(names)) as string[]).toEqual(
-        NAMES.filter((name) => names.includes(name)),
-      );
+      expect(toSectionNames(toSectionSet(names)) as string[]).toEqual(NAMES.filter((name) => names.includes(name)));
     }),
   );
 });
@@ -132,9 +130,7 @@ const piece = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(spelled(...NAMES), spelled("true")).map((pair) => pair.join("=")) },
   {
     weight: 2,
-    arbitrary: fc
-      .tuple(spelled(...NAMES), spelled("1", "TRUE", "", "true ", "tru"))
-      .map((pair) => pair.join("=")),
+    arbitrary: fc.tuple(spelled(...NAMES), spelled("1", "TRUE", "", "true ", "tru")).map((pair) => pair.join("=")),
   },
   { weight: 1, arbitrary: spelled(...NAMES, "__proto__=true", "?Players=true", "%", "=", "==", "+") },
   { weight: 1, arbitrary: fc.string() },

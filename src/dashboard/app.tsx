@@ -3,11 +3,17 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { ApiError } from "./api/request.ts";
-import { Frame } from "./frame.tsx";
-import { LinkGate } from "./link-gate.tsx";
+import { FrameBody } from "./frame/frame.tsx";
+import { loadOperatorFrame, PersonFrame } from "./frame/person-frame.tsx";
+import { useRings } from "./frame/use-rings.ts";
+import { listViews } from "./frame/view-list.ts";
+import { LazyView } from "./parts/lazy-view.tsx";
 import { LoadingState } from "./parts/states.tsx";
-import { SignIn } from "./sign-in.tsx";
-import { endDevice, forgetDevice, SAVED_DEVICE } from "./state/device.ts";
+import { InvitationGate } from "./sign-in/invitation-gate.tsx";
+import { SignIn } from "./sign-in/sign-in.tsx";
+import { LiveStreamProvider } from "./state/ledger/use-live-stream.tsx";
+import { hrefOf, readRoute, readRouteParameter } from "./state/route.ts";
+import { ServerStateProvider, useServerState } from "./state/server/use-server-state.tsx";
 import {
   addKey,
   EMPTY_RING,
@@ -15,47 +21,51 @@ import {
   holdProblem,
   holdSession,
   type KeyRing,
+  KeyRingContext,
+  type KeyRingValue,
   listKeysToSave,
+  listSavedKeys,
   openRing,
   refuseKey,
   removeKey,
   replaceKey,
+  saveKeys,
   showKey,
-} from "./state/key-ring.ts";
-import { hrefOf, readRoute } from "./state/route.ts";
-import { listSavedKeys, saveKeys } from "./state/saved-keys.ts";
+  useKeyRing,
+} from "./state/session/key-ring.ts";
+import { endPerson, forgetPerson, isPersonNoted, signInPerson } from "./state/session/person.ts";
 import {
   deleteSavedCredential,
   describeProblem,
   endsSession,
   isSession,
+  type Person,
   type Session,
   SessionContext,
   type SignInProblem,
-  signInSaved,
-} from "./state/session.ts";
-import { KeyRingContext, type KeyRingValue } from "./state/use-key-ring.ts";
+  signIn,
+  useSession,
+} from "./state/session/session.ts";
 import { resolveVariables, theme } from "./theme.ts";
-import { listViews } from "./view-list.ts";
 
 export function App() {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={resolveVariables} defaultColorScheme="auto">
-      <LinkGate>
+      <InvitationGate>
         <SessionGate />
-      </LinkGate>
+      </InvitationGate>
     </MantineProvider>
   );
 }
 
 /**
- * Shows the sign-in form until there is a session. Keys that were saved for the tab are tried first. A user with several keys
- * has a session for each, and sees one of them.
+ * Shows the sign-in form until there is a session. The keys of this tab are tried first, then the person whom this browser
+ * remembers. A user with several keys has a session for each, and sees one of them.
  */
 function SessionGate() {
   const [ring, setRing] = useState(EMPTY_RING);
-  const [problem, setProblem] = useState<SignInProblem>();
-  const [isTrying, setTrying] = useState(() => listSavedKeys().length > 0);
+  const [problem, setProblem] = useState(takeChatProblem);
+  const [isTrying, setTrying] = useState(canSignIn);
   const shown = findShown(ring);
   const session = shown?.session;
 
@@ -67,15 +77,15 @@ function SessionGate() {
   }, []);
 
   const trySavedCredential = useCallback(async () => {
+    if (!canSignIn()) return;
     const saved = listSavedKeys();
-    if (saved.length === 0) return;
-    const outcomes = await Promise.all(saved.map(signInSaved));
-    const opened = openRing(outcomes.map((outcome, index) => hold(outcome, saved[index] ?? "")));
+    const outcomes = await Promise.all(saved.length > 0 ? saved.map(signIn) : [signInPerson()]);
+    const opened = openRing(outcomes.map((outcome, index) => hold(outcome, saved[index])));
     const problems = opened.keys.flatMap(({ problem: found }) => found ?? []);
     if (findShown(opened)) change(opened);
     else if (problems.every(endsSession)) {
+      if (saved.length === 0) forgetPerson();
       deleteSavedCredential();
-      if (saved.includes(SAVED_DEVICE)) forgetDevice();
     }
     setProblem(findShown(opened) ? undefined : problems[0]);
     setTrying(false);
@@ -84,8 +94,8 @@ function SessionGate() {
 
   const signOut = useCallback(
     (because?: SignInProblem) => {
-      if (!because) endDevice();
-      else for (const { session: ended } of latest.current.keys) forgetDevice(deviceOf(ended) ?? "");
+      // Whoever leaves a key of this tab stays signed in as a person elsewhere.
+      if (latest.current.keys.some(({ session: ended }) => personOf(ended))) because ? forgetPerson() : endPerson();
       deleteSavedCredential();
       change(EMPTY_RING);
       setProblem(because);
@@ -106,10 +116,7 @@ function SessionGate() {
   const shownId = shown?.id;
   const context = useMemo(() => {
     if (!session || shownId === undefined) return undefined;
-    return {
-      session,
-      signOut: (because?: ApiError) => (because ? actions.refuse(shownId, because) : signOut()),
-    };
+    return { session, signOut: (because?: ApiError) => (because ? actions.refuse(shownId, because) : signOut()) };
   }, [session, shownId, actions, signOut]);
   // Each session has its own cache, so that nothing read with one key is shown to the next one.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each session needs a new client
@@ -117,10 +124,8 @@ function SessionGate() {
 
   if (isTrying) return <LoadingState />;
   if (!context) {
-    const mayRetry = problem !== undefined && listSavedKeys().length > 0;
-    return (
-      <SignIn lastProblem={problem} onSession={enter} onRetry={mayRetry ? trySavedCredential : undefined} />
-    );
+    const mayRetry = problem !== undefined && canSignIn();
+    return <SignIn lastProblem={problem} onSession={enter} onRetry={mayRetry ? trySavedCredential : undefined} />;
   }
   return (
     <KeyRingContext value={ringValue}>
@@ -133,11 +138,56 @@ function SessionGate() {
   );
 }
 
-function deviceOf(session: Session | undefined): string | undefined {
-  return session?.kind === "caller" ? session.deviceId : undefined;
+/** The frame of an API key, of a person, or of the master key, which is loaded when it is first shown. */
+function Frame() {
+  const { session } = useSession();
+  const { ring } = useKeyRing();
+  const isFirst = useRef(true);
+  if (session.kind !== "admin") {
+    return (
+      // Nothing of one server may be left when another one is shown.
+      <LiveStreamProvider key={ring.shownId}>
+        <ServerStateProvider>
+          <CallerFrame isFirst={isFirst} />
+        </ServerStateProvider>
+      </LiveStreamProvider>
+    );
+  }
+  return session.person ? <PersonFrame /> : <LazyView load={loadOperatorFrame} />;
 }
 
-function hold(outcome: Session | SignInProblem, saved: string) {
+function CallerFrame({ isFirst }: { readonly isFirst: RefObject<boolean> }) {
+  const name = useServerState().state?.Name;
+  useRings(name);
+  return <FrameBody name={name} isFirst={isFirst} />;
+}
+
+const CHAT_PROBLEMS = {
+  cancelled: "chatCancelled",
+  expired: "chatExpired",
+  failed: "chatFailed",
+  unknown: "chatUnknown",
+} as const;
+
+/** Why the chat platform did not sign in, which Gatehouse says in the address; it is taken out of there. */
+function takeChatProblem(): SignInProblem | undefined {
+  const code = readRouteParameter("problem");
+  if (code === undefined || !Object.hasOwn(CHAT_PROBLEMS, code)) return undefined;
+  forgetPerson();
+  history.replaceState(null, "", location.pathname);
+  return { text: CHAT_PROBLEMS[code as keyof typeof CHAT_PROBLEMS], retryAt: 0, code: 0 };
+}
+
+/** Whether there is something to sign in with, without asking the user. */
+function canSignIn(): boolean {
+  return listSavedKeys().length > 0 || isPersonNoted();
+}
+
+function personOf(session: Session | undefined): Person | undefined {
+  return session?.kind === "admin" ? session.person : undefined;
+}
+
+function hold(outcome: Session | SignInProblem, saved: string | undefined) {
   return isSession(outcome) ? holdSession(outcome, saved) : holdProblem(outcome, saved);
 }
 
@@ -164,18 +214,17 @@ function createRingActions(
     },
     remove(id) {
       const wasShown = id === latest.current.shownId;
-      const isDevice = latest.current.keys.some((held) => held.id === id && held.saved === SAVED_DEVICE);
       const left = removeKey(latest.current, id);
       if (!findShown(left)) return signOut();
-      if (isDevice) endDevice();
       keep(left);
       // With one server there is no overview.
       if (readRoute() === "overview" ? left.keys.length === 1 : wasShown) goOn(left);
     },
     refuse(id, error) {
       const wasShown = id === latest.current.shownId;
-      const session = latest.current.keys.find((held) => held.id === id)?.session;
-      const problem = describeProblem(error, deviceOf(session) !== undefined);
+      const person = personOf(latest.current.keys.find((held) => held.id === id)?.session);
+      if (person) return void endIfGone(person, signOut);
+      const problem = describeProblem(error);
       const left = refuseKey(latest.current, id, problem);
       if (!findShown(left)) return signOut(problem);
       keep(left);
@@ -185,10 +234,16 @@ function createRingActions(
     async retry(id) {
       const saved = latest.current.keys.find((held) => held.id === id)?.saved;
       if (saved === undefined) return;
-      const outcome = await signInSaved(saved);
+      const outcome = await signIn(saved);
       change(replaceKey(latest.current, id, hold(outcome, saved)));
     },
   };
+}
+
+/** One token may be refused because a role has changed; the person stays signed in then. */
+async function endIfGone(person: Person, signOut: (because: SignInProblem) => void): Promise<void> {
+  const error = await person.refresh();
+  if (error && endsSession(error)) signOut(describeProblem(error, true));
 }
 
 /** Goes on with the same view of the shown server if its key has it, without the id of a player. */

@@ -3,9 +3,11 @@ import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import type { alertEvents } from "./locales/en/alert-events.ts";
 import type { history } from "./locales/en/history.ts";
+import type { own } from "./locales/en/own.ts";
+import { en } from "./locales/en/page.ts";
 import type { player } from "./locales/en/player.ts";
-import { en } from "./locales/en.ts";
 import type { operatorEn } from "./locales/operator-en.ts";
+import { addTexts } from "./locales/translation.ts";
 
 export const LANGUAGES = ["en", "ru"] as const;
 export type Language = (typeof LANGUAGES)[number];
@@ -13,12 +15,13 @@ export type Language = (typeof LANGUAGES)[number];
 declare module "i18next" {
   interface CustomTypeOptions {
     defaultNS: "shell";
-    // The texts of the player's drawer, of the past, of alerts and of the operator's part are loaded with them.
+    // The texts of the player's drawer, of the past, of alerts, of one's own page and of the operator's part are loaded with them.
     resources: typeof en &
       typeof operatorEn & {
         player: typeof player;
         history: typeof history;
         alertEvents: typeof alertEvents;
+        own: typeof own;
       };
   }
 }
@@ -57,8 +60,8 @@ export async function changeLanguage(language: Language): Promise<void> {
 /** English is loaded with the page, because it also stands in for missing texts. */
 async function showLanguage(language: Language): Promise<void> {
   if (language === "ru" && !i18next.hasResourceBundle("ru", "shell")) {
-    const { ru } = await import("./locales/ru.ts");
-    for (const [name, texts] of Object.entries(ru)) i18next.addResourceBundle("ru", name, texts);
+    const { ru } = await import("./locales/ru/page.ts");
+    addTexts({ ru });
   }
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
@@ -71,7 +74,5 @@ function findLanguage(): Language {
   } catch {
     // The browser forbids storage.
   }
-  return (
-    toLanguage(stored) ?? navigator.languages.map(toLanguage).find((found) => found !== undefined) ?? "en"
-  );
+  return toLanguage(stored) ?? navigator.languages.map(toLanguage).find((found) => found !== undefined) ?? "en";
 }

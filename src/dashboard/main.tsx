@@ -3,8 +3,8 @@ import "./lazy-import.ts";
 import "./page.css";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
+import { ignoreStrayClicks } from "./frame/stray-clicks.ts";
 import { startTranslation } from "./i18n.ts";
-import { ignoreStrayClicks } from "./parts/stray-clicks.ts";
 
 ignoreStrayClicks();
 await startTranslation();

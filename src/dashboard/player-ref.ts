@@ -23,9 +23,7 @@ export function findPlayerByName(
 ): PlayerRef {
   const ref = parsePlayerRef(text);
   if (ref.id !== undefined) return ref;
-  const named = (players ?? [])
-    .map((player) => parsePlayerRef(player.Player))
-    .filter(({ name }) => name === text);
+  const named = (players ?? []).map((player) => parsePlayerRef(player.Player)).filter(({ name }) => name === text);
   return named.length === 1 ? { name: text, id: named[0]?.id } : ref;
 }
 

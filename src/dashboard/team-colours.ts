@@ -15,6 +15,11 @@ const COLOURS: Readonly<Record<Team, Readonly<Record<Scheme, string>>>> = {
 };
 const OTHER: Readonly<Record<Scheme, string>> = { light: "#2b8a3e", dark: "#69db7c" };
 
+/** The known teams in their order, then those that only the game knows. */
+export function listTeams(found: Iterable<string>): readonly string[] {
+  return [...new Set([...TEAMS, ...found])];
+}
+
 export function isTeam(name: string): name is Team {
   return Object.hasOwn(COLOURS, name);
 }

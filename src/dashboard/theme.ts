@@ -1,6 +1,7 @@
 // Mantine's theme with more contrast than its defaults: every text reaches 4.5 to 1 in both colour schemes.
 import {
   ActionIcon,
+  Badge,
   type CSSVariablesResolver,
   createTheme,
   DEFAULT_THEME,
@@ -11,10 +12,25 @@ import {
   Tooltip,
 } from "@mantine/core";
 
+/** Text, borders and backgrounds of the dark scheme: one hue, from the text to the deepest background. */
+const DARK: MantineColorsTuple = [
+  "#e6e8ec",
+  "#c5cad2",
+  "#9aa2ae",
+  "#6f7885",
+  "#434b57",
+  "#353c47",
+  "#2a303a",
+  "#1c2129",
+  "#161a20",
+  "#101318",
+];
+
 /** On a background of this luminance, black and white text have the same contrast, above 4.5. */
 const EQUAL_CONTRAST_LUMINANCE = 0.179;
 
 export const theme = createTheme({
+  colors: { dark: DARK },
   primaryColor: "indigo",
   primaryShade: { light: 8, dark: 8 },
   autoContrast: true,
@@ -27,6 +43,7 @@ export const theme = createTheme({
   headings: { fontWeight: "650" },
   components: {
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray", size: "lg" } }),
+    Badge: Badge.extend({ defaultProps: { variant: "light", tt: "none" } }),
     Loader: Loader.extend({ defaultProps: { type: "dots" } }),
     Modal: Modal.extend({ defaultProps: { centered: true } }),
     NavLink: NavLink.extend({ defaultProps: { variant: "light" } }),
@@ -34,21 +51,31 @@ export const theme = createTheme({
   },
 });
 
+/** Buttons and links have the colour of the open server; page.css makes it from the server's hue. */
+const ACCENT: Readonly<Record<string, string>> = {
+  "--mantine-color-anchor": "var(--accent-text)",
+  "--mantine-color-indigo-filled": "var(--accent)",
+  "--mantine-color-indigo-filled-hover": "var(--accent-hover)",
+  "--mantine-color-indigo-light": "var(--accent-soft)",
+  "--mantine-color-indigo-light-hover": "var(--accent-soft-hover)",
+  "--mantine-color-indigo-light-color": "var(--accent-text)",
+  "--mantine-color-indigo-outline": "var(--accent-text)",
+};
+
 /** The colours of coloured text: light and subtle variants, outlines, links, hints, errors. */
 export const resolveVariables: CSSVariablesResolver = () => {
   const light: Record<string, string> = {
     "--mantine-color-dimmed": "#495057",
     "--mantine-color-placeholder": "#5c636a",
     "--mantine-color-error": "var(--mantine-color-red-9)",
-    "--mantine-color-anchor": "var(--mantine-color-indigo-8)",
     "--gatehouse-backdrop": "#f6f7f9",
   };
   const dark: Record<string, string> = {
-    "--mantine-color-dimmed": "#b3b8bd",
-    "--mantine-color-placeholder": "#9aa0a6",
+    "--mantine-color-text": DARK[0],
+    "--mantine-color-dimmed": "#a9b0bb",
+    "--mantine-color-placeholder": DARK[2],
     "--mantine-color-error": "var(--mantine-color-red-4)",
-    "--mantine-color-anchor": "var(--mantine-color-indigo-3)",
-    "--gatehouse-backdrop": "#1a1b1e",
+    "--gatehouse-backdrop": "#13171c",
   };
   for (const [name, shades] of Object.entries(DEFAULT_THEME.colors) as [string, MantineColorsTuple][]) {
     if (name === "dark") continue;
@@ -57,6 +84,8 @@ export const resolveVariables: CSSVariablesResolver = () => {
     dark[`--mantine-color-${name}-light-color`] = shades[2];
     dark[`--mantine-color-${name}-outline`] = shades[3];
   }
+  Object.assign(light, ACCENT);
+  Object.assign(dark, ACCENT);
   return { variables: {}, light, dark };
 };
 

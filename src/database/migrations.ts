@@ -2,12 +2,15 @@
 import { StartRefused } from "../core/errors.ts";
 import type { ColumnKind, Table, Value } from "./sql.ts";
 
+/** A step for both engines, or one that each writes in its own words. Files of older versions need some that PostgreSQL does not. */
+export type MigrationStep = string | { readonly sqlite: string; readonly postgres?: string };
+
 export type MigrationList = {
   /** What the tables are, in messages, and the name under which a PostgreSQL counts its steps. */
   readonly name: string;
-  readonly steps: readonly string[];
+  readonly steps: readonly MigrationStep[];
   /** What is inserted into new tables, and left alone when it is there. */
-  readonly seed?: { readonly text: string; readonly values: () => readonly Value[] };
+  readonly seeds?: readonly { readonly text: string; readonly values?: () => readonly Value[] }[];
 };
 
 /** Another version of Gatehouse has changed the tables. */
@@ -22,13 +25,14 @@ export class NewerSchema extends StartRefused {
 
 /** The tables as the migrations make them, so that a column is written down once. */
 export function tablesOf({ steps }: MigrationList): readonly Table[] {
-  if (steps.some((step) => /ALTER TABLE/.test(step)))
-    throw new Error("changed columns are not read here yet");
-  return steps.flatMap((step) =>
-    Array.from(step.matchAll(/CREATE TABLE (\w+) \(([\s\S]*?)\)[^();]*;/g), ([, name = "", body = ""]) =>
-      toTable(name, body),
-    ),
-  );
+  const text = steps.filter((step) => typeof step === "string").join("\n");
+  const dropped = new Set(Array.from(text.matchAll(/DROP TABLE (\w+)/g), ([, name]) => name));
+  const added = Array.from(text.matchAll(/ALTER TABLE (\w+) ADD COLUMN ([^;]*);/g));
+  const tables = Array.from(text.matchAll(/CREATE TABLE (\w+) \(([\s\S]*?)\)[^();]*;/g), ([, name = "", body = ""]) => {
+    const columns = added.filter(([, table]) => table === name).map(([, , column]) => `,\n${column}`);
+    return toTable(name, body + columns.join(""));
+  });
+  return tables.filter(({ name }) => !dropped.has(name));
 }
 
 function toTable(name: string, body: string): Table {

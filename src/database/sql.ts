@@ -21,6 +21,8 @@ export interface Dialect {
   valuesOf(parameter: string, kind: ColumnKind): string;
   /** The condition that a column has one of the values in a JSON array of texts, or of integers. */
   isAmong(column: string, parameter: string, kind: ColumnKind): string;
+  /** The condition that a text has another one in it, letter by letter. */
+  contains(column: string, parameter: string): string;
   /** Makes SQLite use an index that it would not choose. */
   indexedBy(index: string): string;
   /** Locks the selected rows until the end of the transaction. SQLite has one writer at a time, and needs no lock. */
@@ -53,4 +55,37 @@ export interface Driver {
   snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** One transaction, durable when this resolves. When it rejects, it may have been committed all the same. */
   transact<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+/** PostgreSQL refuses texts with a NUL or half a surrogate pair, and what it refuses would be tried again for ever. */
+export function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+/** Selects columns under the names of fields: `opened_at AS "openedAt"`. */
+export function asFields(columns: string): string {
+  return columns.replace(
+    /\w+/g,
+    (column) => `${column} AS "${column.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())}"`,
+  );
+}
+
+export async function insertRow(sql: Sql, table: string, row: Row): Promise<void> {
+  const names = Object.keys(row);
+  const places = names.map((_, index) => `?${index + 1}`);
+  await sql.run(`INSERT INTO ${table} (${names}) VALUES (${places})`, ...Object.values(row));
+}
+
+/** Of the whole table, or those with the condition. */
+export async function countRows(sql: Sql, table: string, condition = "true", ...values: readonly Value[]) {
+  const found = await sql.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table} WHERE ${condition}`, ...values);
+  return found?.rows ?? 0;
+}
+
+/** Sets the columns that `change` has, in the row whose column `key` is `id`. */
+export async function updateRow(sql: Sql, table: string, key: string, id: string, change: Row): Promise<void> {
+  const names = Object.keys(change);
+  if (names.length === 0) return;
+  const assignments = names.map((name, index) => `${name} = ?${index + 2}`);
+  await sql.run(`UPDATE ${table} SET ${assignments} WHERE ${key} = ?1`, id, ...Object.values(change));
 }

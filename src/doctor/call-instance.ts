@@ -1,10 +1,13 @@
-// Calls /readyz of the instance that these settings describe. Never through a proxy: the instance is on this machine.
+// The instance that runs with these settings, if there is one: whether it is ready, and its notices. It is called without a
+// proxy, because it is on this machine.
 import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
-import type { Config } from "../config.ts";
 import { describeFault } from "../core/system-faults.ts";
 import type { UncheckedErrorBody } from "../core/wire/error.ts";
 import type { Readiness } from "../core/wire/health.ts";
+import type { Config } from "../instance/config.ts";
+import { findListening } from "../instance/listening-lock.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
 const DEADLINE_MS = 5_000;
 const BODY_MAX_CHARACTERS = 1_000_000;
@@ -15,15 +18,20 @@ type UncheckedBody = UncheckedErrorBody & { readonly [Name in keyof Readiness]?:
 export type InstanceAnswer =
   | {
       readonly status: number;
+      /** The messages of the notices. */
       readonly notices: readonly string[];
       readonly details: Readonly<Record<string, unknown>>;
     }
   | { readonly error: string };
 
-/** The address to call: an instance that listens on all addresses is called on the loopback address. */
-export function findInstanceUrl({ host, port, tls }: Pick<Config, "host" | "port" | "tls">): string {
+/**
+ * The address to call: where an instance on the data folder listens, else where the settings say. An instance that listens on all
+ * addresses is called on the loopback address.
+ */
+export function findInstanceUrl({ dataDir, tls, ...set }: Pick<Config, "dataDir" | "host" | "port" | "tls">): string {
+  const { address, port } = findListening(dataDir) ?? { address: set.host, port: set.port };
   const loopbackOf: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
-  const reachable = loopbackOf[host] ?? host;
+  const reachable = loopbackOf[address] ?? address;
   return `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
@@ -32,7 +40,7 @@ export async function callInstance(url: string, noticesToken?: string): Promise<
   try {
     const { status, text } = await get(`${url}/readyz`, noticesToken);
     const body = JSON.parse(text) as UncheckedBody | null;
-    const notices = Array.isArray(body?.notices) ? body.notices.map(String) : [];
+    const notices = Array.isArray(body?.notices) ? body.notices.map((notice) => String(notice?.message)) : [];
     const details = typeof body?.details === "object" && body.details !== null ? body.details : {};
     return { status, notices, details: details as Record<string, unknown> };
   } catch (error) {
@@ -64,4 +72,31 @@ function get(url: string, token: string | undefined): Promise<{ status: number; 
   call.on("error", reject);
   call.end();
   return promise;
+}
+
+const { fail, ok, skip, warn } = reportAs("instance");
+
+/** `answer` is undefined when no instance holds the data folder. */
+export function judgeInstance(answer: InstanceAnswer | undefined, url: string): Finding[] {
+  if (!answer) return skip("No Gatehouse is running on this data folder.");
+  if ("error" in answer) {
+    return warn(
+      `A Gatehouse is running on this data folder, but not at ${url} (${answer.error}).`,
+      "Run doctor with the settings that Gatehouse was started with.",
+    );
+  }
+  if (answer.status !== 200) {
+    const details = Object.entries(answer.details).map(([part, state]) => `${part} ${state}`);
+    return fail(
+      `The instance at ${url} is not ready (HTTP ${answer.status}): ${details.join(", ") || "no details"}.`,
+      "Check its log, and the other findings here.",
+    );
+  }
+  if (answer.notices.length === 0) return ok(`The instance at ${url} is ready.`);
+  return answer.notices.flatMap((notice) =>
+    warn(
+      `The instance at ${url} says: ${notice}`,
+      "The log says when it began. gatehouse servers list shows the servers, gatehouse upstream show a pause.",
+    ),
+  );
 }

@@ -1,16 +1,14 @@
 // What the store has noted about calls to the game API. The doctor follows it as an instance does: calls during a pause or
 // with a refused key can get the address banned.
 import { resolve } from "node:path";
-import type { Config } from "../config.ts";
-import { type Budget, createBudget, followClock } from "../core/budget.ts";
-import { formatSeconds } from "../core/format-seconds.ts";
+import { formatSeconds } from "../core/human-units.ts";
 import type { UpstreamFailure } from "../core/ports/upstream.ts";
-import { identifyUpstream, type SavedNotes } from "../core/upstream-notes.ts";
-import { readSharedNotes } from "../store/redis/read-upstream-notes.ts";
-import { type RedisAddress, RedisLink } from "../store/redis/redis-link.ts";
-import { readUpstreamNotes } from "../store/sqlite/read-upstream-notes.ts";
-import { SILENT } from "./check-redis.ts";
-import { type Finding, fail } from "./finding.ts";
+import { type Budget, createBudget, followClock } from "../core/readings/budget.ts";
+import { identifyUpstream, type SavedNotes } from "../core/readings/upstream-notes.ts";
+import { readUpstreamNotes } from "../database/store/inspect-store.ts";
+import type { Config } from "../instance/config.ts";
+import { readPostgresNotes } from "./check-postgres.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
 export type CallNotes = Pick<SavedNotes, "refusedKeys" | "globalKeyFailure"> & {
   /** How long the pause after a 429 still lasts; 0 when there is none. */
@@ -19,28 +17,17 @@ export type CallNotes = Pick<SavedNotes, "refusedKeys" | "globalKeyFailure"> & {
 
 /** Throws when there is a store that cannot be read. */
 export async function readCallNotes(config: Config): Promise<CallNotes> {
-  const { upstreamUrl = "", upstreamGlobalKey, redis, dataDir } = config;
+  const { upstreamUrl = "", upstreamGlobalKey, store, dataDir } = config;
   const identity = identifyUpstream(upstreamUrl, upstreamGlobalKey);
-  const notes = redis
-    ? await readFromRedis(redis, identity)
-    : readFromDatabase(`${resolve(dataDir)}/gatehouse.db`, identity);
-  return { ...notes, globalKeyFailure: upstreamGlobalKey === undefined ? null : notes.globalKeyFailure };
-}
-
-function readFromDatabase(path: string, identity: string): CallNotes {
-  const { pause, refusedKeys, globalKeyFailure } = readUpstreamNotes(path, identity);
-  return { pauseMs: msPaused(createBudget(pause), Date.now()), refusedKeys, globalKeyFailure };
-}
-
-/** Without the refused server keys: those in Redis are not tested. */
-async function readFromRedis(address: RedisAddress, identity: string): Promise<CallNotes> {
-  const link = await RedisLink.open(address, SILENT);
-  try {
-    const { budget, globalKeyFailure, now } = await readSharedNotes(link, identity);
-    return { pauseMs: msPaused(budget, now), refusedKeys: [], globalKeyFailure };
-  } finally {
-    link.close();
-  }
+  const { pause, refusedKeys, globalKeyFailure } =
+    store === "sqlite"
+      ? readUpstreamNotes(`${resolve(dataDir)}/gatehouse.db`, identity)
+      : await readPostgresNotes(store.postgresUrl, identity);
+  return {
+    pauseMs: msPaused(createBudget(pause), Date.now()),
+    refusedKeys,
+    globalKeyFailure: upstreamGlobalKey === undefined ? null : globalKeyFailure,
+  };
 }
 
 function msPaused(budget: Budget, now: number): number {
@@ -53,12 +40,8 @@ export function describePause(pauseMs: number): string {
   return `calls to the game API are paused after a 429, for ${left} more.`;
 }
 
-export function judgeGlobalKey(
-  name: string,
-  { code, message }: Pick<UpstreamFailure, "code" | "message">,
-): Finding {
-  return fail(
-    name,
+export function reportGlobalKey(name: string, { code, message }: Pick<UpstreamFailure, "code" | "message">): Finding[] {
+  return reportAs(name).fail(
     `The game API refuses the application's own key: ${message} (${code})`,
     "Correct or remove GATEHOUSE_UPSTREAM_GLOBAL_KEY.",
   );

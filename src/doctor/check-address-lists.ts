@@ -1,9 +1,9 @@
 // The address lists of keys: behind a proxy that is not trusted they are compared with the proxy's address.
 import { createAddressList } from "../core/address.ts";
-import type { KeyAddresses } from "../store/sqlite/read-address-lists.ts";
-import { type Finding, ok, skip, warn } from "./finding.ts";
+import type { KeyAddresses } from "../database/store/inspect-store.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-const NAME = "address lists";
+const { ok, skip, warn } = reportAs("address lists");
 const LABELS_MAX = 3;
 const LOOPBACK = ["127.0.0.1", "::1"];
 
@@ -16,15 +16,10 @@ export type AddressListFacts = {
 };
 
 export function judgeAddressLists({ keys, trustProxy, host }: AddressListFacts): Finding[] {
-  if (!keys) return [skip(NAME, "Not checked: the keys are not in a database that can be read here.")];
-  if (keys.length === 0) return [skip(NAME, "No key has an address list.")];
+  if (!keys) return skip("Not checked: the keys are not in a database that can be read here.");
+  if (keys.length === 0) return skip("No key has an address list.");
   if (trustProxy.length > 0) {
-    return [
-      ok(
-        NAME,
-        `${countKeys(keys.length)} an address list; X-Forwarded-For of ${trustProxy.join(", ")} is believed.`,
-      ),
-    ];
+    return ok(`${countKeys(keys.length)} an address list; X-Forwarded-For of ${trustProxy.join(", ")} is believed.`);
   }
   const isOpenToLoopback = ({ addresses }: KeyAddresses) => {
     const list = createAddressList(addresses);
@@ -32,24 +27,18 @@ export function judgeAddressLists({ keys, trustProxy, host }: AddressListFacts):
   };
   const open = keys.filter(isOpenToLoopback);
   if (open.length > 0) {
-    return [
-      warn(
-        NAME,
-        `${nameKeys(open)} may be used from this machine's own address, and no proxy is trusted: behind a proxy on this machine that is everybody's address.`,
-        "If there is such a proxy, name it in GATEHOUSE_TRUST_PROXY. Otherwise all is well.",
-      ),
-    ];
+    return warn(
+      `${nameKeys(open)} may be used from this machine's own address, and no proxy is trusted: behind a proxy on this machine that is everybody's address.`,
+      "If there is such a proxy, name it in GATEHOUSE_TRUST_PROXY. Otherwise all is well.",
+    );
   }
   if (!LOOPBACK.includes(host) && host !== "localhost") {
-    return [ok(NAME, `${countKeys(keys.length)} an address list, compared with the address that connects.`)];
+    return ok(`${countKeys(keys.length)} an address list, compared with the address that connects.`);
   }
-  return [
-    warn(
-      NAME,
-      `${nameKeys(keys)} may be used from other addresses only, but Gatehouse listens on ${host} and trusts no proxy: the lists match nobody.`,
-      "Name the proxy in GATEHOUSE_TRUST_PROXY, or let Gatehouse listen on another address.",
-    ),
-  ];
+  return warn(
+    `${nameKeys(keys)} may be used from other addresses only, but Gatehouse listens on ${host} and trusts no proxy: the lists match nobody.`,
+    "Name the proxy in GATEHOUSE_TRUST_PROXY, or let Gatehouse listen on another address.",
+  );
 }
 
 function countKeys(count: number): string {

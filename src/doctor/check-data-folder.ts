@@ -1,10 +1,10 @@
 // The data folder and its files: owned by our user, writable, and not accessible to other users.
 import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { SECRET_MIN_CHARACTERS } from "../config.ts";
-import { type Finding, fail, ok, skip, warn } from "./finding.ts";
+import { SECRET_MIN_CHARACTERS } from "../instance/config.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-const NAME = "data folder";
+const { fail, ok, skip, warn } = reportAs("data folder");
 const KEY_FILES: ReadonlySet<string> = new Set(["secret.key", "master.key", "demo.key"]);
 const FILES = ["gatehouse.db", "gatehouse.db-wal", "gatehouse.db-shm", "gatehouse.db.lock", ...KEY_FILES];
 const ROOT = 0;
@@ -60,16 +60,14 @@ function isAllowed(path: string, access: number): boolean {
 }
 
 export function judgeDataFolder(facts: FolderFacts | undefined, path: string): Finding[] {
-  if (!facts) return [skip(NAME, `${path} does not exist yet; the first start creates it.`)];
+  if (!facts) return skip(`${path} does not exist yet; the first start creates it.`);
   const findings = [
     ...judgeOwners(facts),
     ...judgeFolderMode(facts),
     ...facts.files.flatMap((file) => judgeFileMode(facts, file)),
     ...judgeMasterKey(facts),
   ];
-  return findings.length > 0
-    ? findings
-    : [ok(NAME, `${path} is writable, and not accessible to other users.`)];
+  return findings.length > 0 ? findings : ok(`${path} is writable, and not accessible to other users.`);
 }
 
 function judgeOwners({ path, userId, owner, isWritable, files }: FolderFacts): Finding[] {
@@ -79,19 +77,17 @@ function judgeOwners({ path, userId, owner, isWritable, files }: FolderFacts): F
   const findings: Finding[] = [];
   if (owner !== expected) {
     findings.push(
-      fail(
-        NAME,
+      ...fail(
         `${path} belongs to user ${owner}, and this is user ${userId}.`,
         `Run the command as the user that Gatehouse runs as, or give that user the folder: chown -R ${userId} ${quote(path)}`,
       ),
     );
   } else if (!isWritable) {
-    findings.push(fail(NAME, `${path} cannot be written to.`, `Allow it: chmod u+rwx ${quote(path)}`));
+    findings.push(...fail(`${path} cannot be written to.`, `Allow it: chmod u+rwx ${quote(path)}`));
   }
   for (const file of files.filter((file) => file.owner !== owner)) {
     findings.push(
-      fail(
-        NAME,
+      ...fail(
         `${file.name} belongs to user ${file.owner}, and its folder to user ${owner}.`,
         `Give it to the folder's owner: chown ${owner} ${quote(join(path, file.name))}`,
       ),
@@ -104,9 +100,9 @@ function judgeFolderMode({ path, userId, mode }: FolderFacts): Finding[] {
   if (userId === undefined || (mode & 0o077) === 0) return [];
   const remedy = `Restrict it: chmod 700 ${quote(path)}`;
   if ((mode & 0o022) !== 0) {
-    return [fail(NAME, `Other users can replace files in ${path} (mode ${octal(mode)}).`, remedy)];
+    return fail(`Other users can replace files in ${path} (mode ${octal(mode)}).`, remedy);
   }
-  return [warn(NAME, `Other users can list the files in ${path} (mode ${octal(mode)}).`, remedy)];
+  return warn(`Other users can list the files in ${path} (mode ${octal(mode)}).`, remedy);
 }
 
 function judgeFileMode({ path, userId }: FolderFacts, { name, mode }: FileFacts): Finding[] {
@@ -115,25 +111,20 @@ function judgeFileMode({ path, userId }: FolderFacts, { name, mode }: FileFacts)
   const isOpen = (mode & 0o077) !== 0;
   if (KEY_FILES.has(name)) {
     const problem = isOpen ? "is open to other users" : "is not readable for its owner";
-    return mode === 0o600 || mode === 0o400
-      ? []
-      : [fail(NAME, `${name} ${problem} (mode ${octal(mode)}).`, remedy)];
+    return mode === 0o600 || mode === 0o400 ? [] : fail(`${name} ${problem} (mode ${octal(mode)}).`, remedy);
   }
   if ((mode & 0o600) !== 0o600) {
-    return [fail(NAME, `${name} cannot be read and written by its owner (mode ${octal(mode)}).`, remedy)];
+    return fail(`${name} cannot be read and written by its owner (mode ${octal(mode)}).`, remedy);
   }
-  return isOpen ? [warn(NAME, `${name} is open to other users (mode ${octal(mode)}).`, remedy)] : [];
+  return isOpen ? warn(`${name} is open to other users (mode ${octal(mode)}).`, remedy) : [];
 }
 
 function judgeMasterKey({ masterKeyCharacters }: FolderFacts): Finding[] {
   if (masterKeyCharacters === undefined || masterKeyCharacters >= SECRET_MIN_CHARACTERS) return [];
-  return [
-    fail(
-      NAME,
-      `master.key has fewer than ${SECRET_MIN_CHARACTERS} characters.`,
-      "Put a longer one there, or delete the file: the next start creates one.",
-    ),
-  ];
+  return fail(
+    `master.key has fewer than ${SECRET_MIN_CHARACTERS} characters.`,
+    "Put a longer one there, or delete the file: the next start creates one.",
+  );
 }
 
 function octal(mode: number): string {

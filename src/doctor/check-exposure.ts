@@ -3,10 +3,11 @@
 import { statSync } from "node:fs";
 import { isIPv4 } from "node:net";
 import { join } from "node:path";
-import { type Config, readEnvFile } from "../config.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Config, readEnvFile } from "../instance/config.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-const NAME = "exposure";
+const { fail, ok, warn } = reportAs("exposure");
+const ADDRESS_SETTINGS = ["GATEHOUSE_STORE", "GATEHOUSE_REDIS", "GATEHOUSE_ARCHIVE"];
 const SECRET_SETTINGS = [
   "GATEHOUSE_MASTER_KEY",
   "GATEHOUSE_SECRET",
@@ -35,11 +36,7 @@ export type ExposureFacts = {
   readonly trustsProxy: boolean;
 };
 
-export function inspectExposure(
-  config: Config,
-  folder: string,
-  acceptsAllCertificates: boolean,
-): ExposureFacts {
+export function inspectExposure(config: Config, folder: string, acceptsAllCertificates: boolean): ExposureFacts {
   return {
     envFile: inspectEnvFile(folder),
     acceptsAllCertificates,
@@ -57,8 +54,8 @@ function inspectEnvFile(folder: string): EnvFileFacts | undefined {
   if (!found) return undefined;
   const settings = readEnvFile(folder);
   const secrets = SECRET_SETTINGS.filter((name) => settings[name]?.trim());
-  // The address of a Redis holds its password before the @.
-  if (settings.GATEHOUSE_STORE?.includes("@")) secrets.push("GATEHOUSE_STORE");
+  // An address holds its password before the @.
+  secrets.push(...ADDRESS_SETTINGS.filter((name) => settings[name]?.includes("@")));
   return { path, mode: found.mode & 0o777, secrets };
 }
 
@@ -71,66 +68,54 @@ export function judgeExposure(facts: ExposureFacts): Finding[] {
     ...judgeAdminListener(facts),
   ];
   if (findings.length > 0) return findings;
-  return [ok(NAME, "Neither .env nor any traffic is open to others.")];
+  return ok("Neither .env nor any traffic is open to others.");
 }
 
 function judgeEnvFile({ path, mode, secrets }: EnvFileFacts): Finding[] {
   const remedy = `Restrict it to its owner: chmod 600 ${path}`;
   const shown = `(mode 0${mode.toString(8).padStart(3, "0")})`;
   if ((mode & 0o022) !== 0) {
-    return [fail(NAME, `Other users can change .env, and with it every setting ${shown}.`, remedy)];
+    return fail(`Other users can change .env, and with it every setting ${shown}.`, remedy);
   }
   if ((mode & 0o077) === 0) return [];
   return secrets.length > 0
-    ? [fail(NAME, `Other users can read ${secrets.join(", ")} in .env ${shown}.`, remedy)]
-    : [warn(NAME, `Other users can read .env ${shown}; it holds no secret yet.`, remedy)];
+    ? fail(`Other users can read ${secrets.join(", ")} in .env ${shown}.`, remedy)
+    : warn(`Other users can read .env ${shown}; it holds no secret yet.`, remedy);
 }
 
 function judgeCertificateChecks({ acceptsAllCertificates }: ExposureFacts): Finding[] {
   if (!acceptsAllCertificates) return [];
-  return [
-    fail(
-      NAME,
-      "NODE_TLS_REJECT_UNAUTHORIZED is 0: anybody on the way can pose as the game API or Redis and read the server keys.",
-      "Remove it; NODE_EXTRA_CA_CERTS names a file with further authorities to trust.",
-    ),
-  ];
+  return fail(
+    "NODE_TLS_REJECT_UNAUTHORIZED is 0: anybody on the way can pose as the game API or Redis and read the server keys.",
+    "Remove it; NODE_EXTRA_CA_CERTS names a file with further authorities to trust.",
+  );
 }
 
 function judgeUpstream({ upstreamUrl }: ExposureFacts): Finding[] {
   const url = upstreamUrl === undefined ? null : URL.parse(upstreamUrl);
   if (url?.protocol !== "http:" || isLoopback(url.hostname)) return [];
-  return [
-    warn(
-      NAME,
-      `The game API is called over plain HTTP (${upstreamUrl}): anybody on the way can read the server keys.`,
-      "Use its https:// address in GATEHOUSE_UPSTREAM_URL.",
-    ),
-  ];
+  return warn(
+    `The game API is called over plain HTTP (${upstreamUrl}): anybody on the way can read the server keys.`,
+    "Use its https:// address in GATEHOUSE_UPSTREAM_URL.",
+  );
 }
 
 function judgeListener({ host, adminHost, hasTls, trustsProxy }: ExposureFacts): Finding[] {
   if (hasTls || trustsProxy || isLoopback(host)) return [];
   const secrets = adminHost === undefined ? "tokens and the master key" : "tokens";
-  return [
-    warn(
-      NAME,
-      `Gatehouse listens at ${host} without TLS: anybody on the way can read ${secrets}.`,
-      "Set GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY, or let a proxy with TLS call it at 127.0.0.1 and name the proxy in GATEHOUSE_TRUST_PROXY.",
-    ),
-  ];
+  return warn(
+    `Gatehouse listens at ${host} without TLS: anybody on the way can read ${secrets}.`,
+    "Set GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY, or let a proxy with TLS call it at 127.0.0.1 and name the proxy in GATEHOUSE_TRUST_PROXY.",
+  );
 }
 
 /** A trusted proxy does not excuse it: proxies forward callers, not operators. */
 function judgeAdminListener({ adminHost, hasTls }: ExposureFacts): Finding[] {
   if (hasTls || adminHost === undefined || isLoopback(adminHost)) return [];
-  return [
-    warn(
-      NAME,
-      `Gatehouse listens for operators at ${adminHost} without TLS: anybody on the way can read the master key.`,
-      "Set GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY, or leave GATEHOUSE_ADMIN_HOST at 127.0.0.1. In a container whose port only this machine can reach, all is well.",
-    ),
-  ];
+  return warn(
+    `Gatehouse listens for operators at ${adminHost} without TLS: anybody on the way can read the master key.`,
+    "Set GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY, or leave GATEHOUSE_ADMIN_HOST at 127.0.0.1. In a container whose port only this machine can reach, all is well.",
+  );
 }
 
 function isLoopback(host: string): boolean {

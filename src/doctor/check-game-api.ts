@@ -4,11 +4,11 @@ import { lookup } from "node:dns/promises";
 import { connect } from "node:net";
 import type { UpstreamFailure } from "../core/ports/upstream.ts";
 import { fetchPacked, readCappedText } from "../upstream/capped-body.ts";
-import { describePause, judgeGlobalKey } from "./call-notes.ts";
-import { findSkewMs } from "./check-clock.ts";
-import { type Finding, fail, ok, skip, warn } from "./finding.ts";
+import { describePause, reportGlobalKey } from "./call-notes.ts";
+import { findSkewMs } from "./check-machine.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-const NAME = "game API";
+const { fail, ok, skip, warn } = reportAs("game API");
 const DEADLINE_MAX_MS = 30_000;
 const BODY_MAX_BYTES = 64 * 1024;
 
@@ -26,10 +26,7 @@ export type GameApiFacts =
       /** How far our clock is ahead of the game API's. */
       readonly skewMs: number | undefined;
     }
-  | {
-      readonly kind: "unknown-name" | "unreachable" | "untrusted" | "silent" | "broken";
-      readonly reason: string;
-    }
+  | { readonly kind: "unknown-name" | "unreachable" | "untrusted" | "silent" | "broken"; readonly reason: string }
   /** The store forbids the call, or cannot say whether it does. */
   | { readonly kind: "paused"; readonly pauseMs: number }
   | { readonly kind: "global-key-refused"; readonly failure: UpstreamFailure }
@@ -104,61 +101,43 @@ function canConnect(host: string, port: number, deadlineMs: number): Promise<boo
 /** `facts` is "simulator" when no game API is configured. */
 export function judgeGameApi(facts: GameApiFacts | "simulator", url: string): Finding[] {
   if (facts === "simulator") {
-    return [
-      warn(
-        NAME,
-        "No game API is configured: the built-in simulator is used, and every server is simulated.",
-        "Set GATEHOUSE_UPSTREAM_URL to the address of the real game API.",
-      ),
-    ];
+    return warn(
+      "No game API is configured: the built-in simulator is used, and every server is simulated.",
+      "Set GATEHOUSE_UPSTREAM_URL to the address of the real game API.",
+    );
   }
   switch (facts.kind) {
     case "unknown-name":
-      return [
-        fail(
-          NAME,
-          `The name ${facts.reason} cannot be resolved.`,
-          "Check GATEHOUSE_UPSTREAM_URL, and the system's name servers (/etc/resolv.conf).",
-        ),
-      ];
+      return fail(
+        `The name ${facts.reason} cannot be resolved.`,
+        "Check GATEHOUSE_UPSTREAM_URL, and the system's name servers (/etc/resolv.conf).",
+      );
     case "unreachable":
-      return [
-        fail(
-          NAME,
-          `No connection to ${facts.reason}.`,
-          "Check GATEHOUSE_UPSTREAM_URL, and that the firewall lets connections out.",
-        ),
-      ];
+      return fail(
+        `No connection to ${facts.reason}.`,
+        "Check GATEHOUSE_UPSTREAM_URL, and that the firewall lets connections out.",
+      );
     case "untrusted":
-      return [
-        fail(
-          NAME,
-          `The certificate of ${url} is not trusted (${facts.reason}).`,
-          "Check GATEHOUSE_UPSTREAM_URL and the clock; the authority of a proxy that intercepts TLS belongs into NODE_EXTRA_CA_CERTS.",
-        ),
-      ];
+      return fail(
+        `The certificate of ${url} is not trusted (${facts.reason}).`,
+        "Check GATEHOUSE_UPSTREAM_URL and the clock; the authority of a proxy that intercepts TLS belongs into NODE_EXTRA_CA_CERTS.",
+      );
     case "silent":
-      return [
-        fail(
-          NAME,
-          `${url} did not answer within ${facts.reason}.`,
-          "Try again; if it happens again, check the network, or raise GATEHOUSE_UPSTREAM_TIMEOUT_MS.",
-        ),
-      ];
+      return fail(
+        `${url} did not answer within ${facts.reason}.`,
+        "Try again; if it happens again, check the network, or raise GATEHOUSE_UPSTREAM_TIMEOUT_MS.",
+      );
     case "broken":
-      return [
-        fail(
-          NAME,
-          `${url} accepts connections but gives no HTTP answer (${facts.reason}).`,
-          "Check the address, its port, and whether it is http:// or https://.",
-        ),
-      ];
+      return fail(
+        `${url} accepts connections but gives no HTTP answer (${facts.reason}).`,
+        "Check the address, its port, and whether it is http:// or https://.",
+      );
     case "paused":
-      return [skip(NAME, `Not called: ${describePause(facts.pauseMs)}`)];
+      return skip(`Not called: ${describePause(facts.pauseMs)}`);
     case "global-key-refused":
-      return [judgeGlobalKey(NAME, facts.failure)];
+      return reportGlobalKey("game API", facts.failure);
     case "not-called":
-      return [skip(NAME, "Not called: a pause may be noted in the store, which cannot be read.")];
+      return skip("Not called: a pause may be noted in the store, which cannot be read.");
     case "answered":
       return judgeAnswer(facts, url);
   }
@@ -170,48 +149,31 @@ const WRONG_ADDRESS =
 function judgeAnswer(facts: GameApiFacts & { kind: "answered" }, url: string): Finding[] {
   const { status, shape, tookMs, movedTo } = facts;
   if (movedTo !== undefined) {
-    return [
-      warn(
-        NAME,
-        `${url} redirects to ${movedTo}; redirects of the game API are not followed.`,
-        "Check whether the game API has moved, and set GATEHOUSE_UPSTREAM_URL to its new address.",
-      ),
-    ];
+    return warn(
+      `${url} redirects to ${movedTo}; redirects of the game API are not followed.`,
+      "Check whether the game API has moved, and set GATEHOUSE_UPSTREAM_URL to its new address.",
+    );
   }
   if (status === 429) {
-    return [
-      warn(
-        NAME,
-        `${url} limits this address at the moment (HTTP 429).`,
-        "Wait a few minutes before the next try.",
-      ),
-    ];
+    return warn(`${url} limits this address at the moment (HTTP 429).`, "Wait a few minutes before the next try.");
   }
   if (status >= 500) {
-    return [
-      warn(
-        NAME,
-        `${url} answers, but with HTTP ${status}.`,
-        "The game API has a problem of its own: check its status page, and wait.",
-      ),
-    ];
+    return warn(
+      `${url} answers, but with HTTP ${status}.`,
+      "The game API has a problem of its own: check its status page, and wait.",
+    );
   }
   if (status >= 300 && status < 400) {
-    return [
-      warn(
-        NAME,
-        `${url} answers with a redirect (HTTP ${status}); redirects of the game API are not followed.`,
-        WRONG_ADDRESS,
-      ),
-    ];
+    return warn(
+      `${url} answers with a redirect (HTTP ${status}); redirects of the game API are not followed.`,
+      WRONG_ADDRESS,
+    );
   }
   if (shape === "page") {
-    return [
-      warn(NAME, `${url} answers with a web page (HTTP ${status}), not as an API does.`, WRONG_ADDRESS),
-    ];
+    return warn(`${url} answers with a web page (HTTP ${status}), not as an API does.`, WRONG_ADDRESS);
   }
   if (shape === "other") {
-    return [warn(NAME, `${url} answers (HTTP ${status}), but without the JSON of an API.`, WRONG_ADDRESS)];
+    return warn(`${url} answers (HTTP ${status}), but without the JSON of an API.`, WRONG_ADDRESS);
   }
-  return [ok(NAME, `${url} answers with JSON, as an API does, after ${tookMs} ms.`)];
+  return ok(`${url} answers with JSON, as an API does, after ${tookMs} ms.`);
 }

@@ -1,19 +1,16 @@
-// Redis as the store: reachable, new enough, durable, writable, and encrypted with our secret.
-
+// The Redis that several instances share: reachable, new enough and writable. It need not be durable.
 import type { Log } from "../core/ports/log.ts";
 import { findFaultWords } from "../core/system-faults.ts";
-import { listDurabilityProblems } from "../store/redis/check-durability.ts";
-import { NAMES } from "../store/redis/names.ts";
-import { type RedisAddress, RedisLink } from "../store/redis/redis-link.ts";
-import { isIgnored, scanRecords } from "../store/redis/signed-record.ts";
-import type { Sealer } from "../store/sealer.ts";
-import { isRightSecret, SECRET_CHECK } from "../store/secret-check.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { ID_NAME, probeName, tagOf } from "../shared/names.ts";
+import type { RedisAddress } from "../shared/parse-address.ts";
+import { RedisLink } from "../shared/redis-link.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-const NAME = "store";
-export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const { fail, ok } = reportAs("redis");
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** The oldest Redis that has every command of our scripts. Every Valkey has them, and reports Redis 7.2. */
 const MAJOR_VERSION_MIN = 7;
+const DEADLINE_MS = 5_000;
 
 export type RedisFacts =
   | { readonly kind: "unreachable"; readonly reason: string }
@@ -22,85 +19,42 @@ export type RedisFacts =
       readonly version: string;
       /** The error of a test write, such as "out of memory" or "read-only replica". */
       readonly writeProblem: string | undefined;
-      readonly problems: readonly string[];
-      /** Undefined when nothing is encrypted yet, or there is no secret to test. */
-      readonly isSecretRight: boolean | undefined;
-      readonly servers: number;
-      readonly keys: number;
-      /** Servers and keys without a valid signature, which Gatehouse ignores. */
-      readonly ignored: number;
     };
 
-export async function inspectRedis(address: RedisAddress, sealer: Sealer | undefined): Promise<RedisFacts> {
-  let link: RedisLink | undefined;
+export async function inspectRedis(address: RedisAddress): Promise<RedisFacts> {
+  let reason = "it does not answer";
+  const note = (fields: object) => {
+    const { err, reason: told } = fields as { readonly err?: unknown; readonly reason?: unknown };
+    reason = findFaultWords(err) ?? (err instanceof Error ? err.message : String(told ?? reason));
+  };
+  const link = new RedisLink(address, { ...SILENT, warn: note, error: note }, DEADLINE_MS);
   try {
-    link = await RedisLink.open(address, SILENT);
-    const info = String(await link.send(NAMES.version, "INFO", "server"));
-    const kept = await link.send(NAMES.settings, "HGET", NAMES.settings, SECRET_CHECK);
-    const facts = {
-      kind: "reached",
-      version: /redis_version:(\S+)/.exec(info)?.[1] ?? "unknown",
-      problems: await listDurabilityProblems(link),
-      isSecretRight: typeof kept === "string" && sealer ? isRightSecret(kept, sealer) : undefined,
-      servers: Number(await link.send(NAMES.servers, "HLEN", NAMES.servers)),
-      keys: Number(await link.send(NAMES.keys, "HLEN", NAMES.keys)),
-      ignored: sealer ? await countIgnored(link, sealer) : 0,
-    } as const;
-    // Last, because the link sends nothing more to a server that refuses writes.
-    const writing = link.send(NAMES.probe, "SET", NAMES.probe, "1", "PX", 1_000);
+    await link.firstTry;
+    const info = String(await link.send(ID_NAME, "INFO", "server"));
+    const probe = probeName(tagOf(ID_NAME));
+    const writing = link.send(probe, "SET", probe, "1", "PX", 1_000);
     const writeProblem = await writing.then(() => undefined).catch((error: Error) => error.message);
-    return { ...facts, writeProblem };
+    return { kind: "reached", version: /redis_version:(\S+)/.exec(info)?.[1] ?? "unknown", writeProblem };
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { kind: "unreachable", reason: findFaultWords(error) ?? message };
+    const isTold = reason !== "it does not answer" || !(error instanceof Error);
+    return { kind: "unreachable", reason: isTold ? reason : error.message };
   } finally {
-    link?.close();
+    link.close();
   }
-}
-
-async function countIgnored(link: RedisLink, sealer: Sealer): Promise<number> {
-  let ignored = 0;
-  for (const name of [NAMES.servers, NAMES.keys]) {
-    for await (const pairs of scanRecords(link, name)) {
-      ignored += pairs.filter(([id, text]) => isIgnored(sealer, id, text)).length;
-    }
-  }
-  return ignored;
 }
 
 export function judgeRedis(facts: RedisFacts): Finding[] {
+  const meanwhile = "Meanwhile each instance counts requests and calls the game API by itself (redis_away).";
   if (facts.kind === "unreachable") {
-    const remedy = "Check that Redis runs, and its address, password and TLS in GATEHOUSE_STORE.";
-    return [fail(NAME, `Redis cannot be used: ${facts.reason}.`, remedy)];
+    const remedy = `Check that Redis runs, and its address, password and TLS in GATEHOUSE_REDIS. ${meanwhile}`;
+    return fail(`Redis cannot be used: ${facts.reason}.`, remedy);
   }
-  const findings = facts.problems.map((problem) => {
-    return warn(NAME, problem, "Set it in redis.conf or with CONFIG SET; docs/scaling.md says why.");
-  });
-  if (Number.parseInt(facts.version, 10) < MAJOR_VERSION_MIN) {
-    findings.push(
-      fail(NAME, `Redis ${facts.version} is too old.`, "Update to Redis 7.0 or Valkey 8, or newer."),
-    );
-  }
+  const findings: Finding[] = [];
+  if (Number.parseInt(facts.version, 10) < MAJOR_VERSION_MIN)
+    findings.push(...fail(`Redis ${facts.version} is too old.`, "Update to Redis 7.0 or Valkey 8, or newer."));
   if (facts.writeProblem !== undefined) {
-    const remedy = "Give it more memory or disk, or use the address of the primary.";
-    findings.push(fail(NAME, `Redis refuses writes: ${facts.writeProblem}`, remedy));
+    const remedy = `Give it more memory, or use the address of the primary. ${meanwhile}`;
+    findings.push(...fail(`Redis refuses writes: ${facts.writeProblem}`, remedy));
   }
-  if (facts.isSecretRight === false) {
-    const remedy = "Set GATEHOUSE_SECRET to the same on all instances.";
-    findings.push(fail(NAME, "The secret is not the one that this Redis was first used with.", remedy));
-  }
-  if (facts.isSecretRight !== false && facts.ignored > 0) {
-    const finding = `Servers and keys in Redis without a valid signature, which Gatehouse ignores: ${facts.ignored}.`;
-    const remedy =
-      "After an update from an older version: stop all instances and run gatehouse sign-records once. " +
-      "Otherwise somebody else has written to Redis: change its password; docs/scaling.md says more.";
-    findings.push(fail(NAME, finding, remedy));
-  }
-  if (findings.length > 0) return findings;
-  return [
-    ok(
-      NAME,
-      `Redis ${facts.version} is durable and writable; servers: ${facts.servers}, keys: ${facts.keys}.`,
-    ),
-  ];
+  return findings.length > 0 ? findings : ok(`Redis ${facts.version} can be used.`);
 }

@@ -1,13 +1,13 @@
 // Whether the game API still accepts the stored server keys. Tested only on request and with few calls: each one comes
 // out of the budget of the running instance. Keys that it has refused before are reported without a call.
 import type { Upstream, UpstreamReading } from "../core/ports/upstream.ts";
-import { BAD_KEY_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../core/upstream-codes.ts";
-import type { RefusedKey } from "../core/upstream-notes.ts";
-import type { ServerWithKey } from "../store/sqlite/read-server-keys.ts";
-import { describePause, judgeGlobalKey } from "./call-notes.ts";
-import { type Finding, fail, ok, skip, warn } from "./finding.ts";
+import { BAD_KEY_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../core/readings/upstream-codes.ts";
+import type { RefusedKey } from "../core/readings/upstream-notes.ts";
+import type { ServerWithKey } from "../database/store/inspect-store.ts";
+import { describePause, reportGlobalKey } from "./call-notes.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-const NAME = "server keys";
+const { fail, ok, skip, warn } = reportAs("server keys");
 export const SERVERS_TESTED_MAX = 10;
 /** Calls of the game API's limit that are left for the running instance. */
 const CALLS_RESERVED = 5;
@@ -75,15 +75,13 @@ export type KeyFacts =
 export function judgeServerKeys(facts: KeyFacts): Finding[] {
   switch (facts.kind) {
     case "simulator":
-      return [skip(NAME, "Not tested: the simulator accepts every key.")];
+      return skip("Not tested: the simulator accepts every key.");
     case "no-store":
-      return [skip(NAME, "Not tested: there are no stored keys that can be read.")];
+      return skip("Not tested: there are no stored keys that can be read.");
     case "not-tested":
-      return [
-        skip(NAME, "Not tested: every test costs a call of the game API's limit; --ask-keys tests them."),
-      ];
+      return skip("Not tested: every test costs a call of the game API's limit; --ask-keys tests them.");
     case "global-key-refused":
-      return [skip(NAME, "Not tested: the game API refuses the application's own key, see below.")];
+      return skip("Not tested: the game API refuses the application's own key, see below.");
     case "limited":
       return judgeUntested(facts.known, "the game API limits this address at the moment.");
     case "paused":
@@ -94,16 +92,16 @@ export function judgeServerKeys(facts: KeyFacts): Finding[] {
 }
 
 function judgeUntested(known: readonly KeyResult[], reason: string): Finding[] {
-  return [...known.flatMap(judgeResult), skip(NAME, `Not tested: ${reason}`)];
+  return [...known.flatMap(judgeResult), ...skip(`Not tested: ${reason}`)];
 }
 
 function judgeResults(total: number, results: readonly KeyResult[]): Finding[] {
-  if (total === 0) return [skip(NAME, "Not tested: there are no servers yet.")];
+  if (total === 0) return skip("Not tested: there are no servers yet.");
   const findings = results.flatMap(judgeResult);
   const accepted = results.filter(({ verdict }) => verdict === "accepted").length;
   const asked = results.filter(({ verdict }) => verdict !== "refused-before").length;
   const tested = `${asked} of ${total} ${total === 1 ? "key was" : "keys were"} tested`;
-  return [...findings, ...(accepted > 0 ? [ok(NAME, `${tested}; ${accepted} accepted.`)] : [])];
+  return [...findings, ...(accepted > 0 ? ok(`${tested}; ${accepted} accepted.`) : [])];
 }
 
 function judgeResult({ serverId, name, code, message, verdict }: KeyResult): Finding[] {
@@ -113,32 +111,23 @@ function judgeResult({ serverId, name, code, message, verdict }: KeyResult): Fin
       return [];
     case "refused":
     case "refused-before":
-      return [
-        fail(
-          NAME,
-          verdict === "refused"
-            ? `The game API refuses the key of ${server}: ${message} (${code})`
-            : `The game API has refused the key of ${server}, so it was not tested again: ${message} (${code})`,
-          `Get a new server key from the game's settings, then: gatehouse servers set-key ${serverId}`,
-        ),
-      ];
+      return fail(
+        verdict === "refused"
+          ? `The game API refuses the key of ${server}: ${message} (${code})`
+          : `The game API has refused the key of ${server}, so it was not tested again: ${message} (${code})`,
+        `Get a new server key from the game's settings, then: gatehouse servers set-key ${serverId}`,
+      );
     case "global-key-refused":
-      return [judgeGlobalKey(NAME, { code, message })];
+      return reportGlobalKey("server keys", { code, message });
     case "limited":
-      return [
-        warn(
-          NAME,
-          "The game API's limit is used up at the moment; the remaining keys were not tested.",
-          "Wait a minute before the next try.",
-        ),
-      ];
+      return warn(
+        "The game API's limit is used up at the moment; the remaining keys were not tested.",
+        "Wait a minute before the next try.",
+      );
     case "unclear":
-      return [
-        warn(
-          NAME,
-          `The key of ${server} could not be tested: ${message} (${code})`,
-          "Try again later; if it happens again, check the status of the game API.",
-        ),
-      ];
+      return warn(
+        `The key of ${server} could not be tested: ${message} (${code})`,
+        "Try again later; if it happens again, check the status of the game API.",
+      );
   }
 }

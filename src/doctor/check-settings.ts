@@ -1,9 +1,9 @@
 // The settings: every fault, and every unknown name with our prefix. The other checks use the settings without faults.
-import { type Config, parseConfig, readEnvironment } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Config, parseConfig, readEnvironment } from "../instance/config.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-const NAME = "settings";
+const { fail, ok, warn } = reportAs("settings");
 const TLS_PAIR = ["GATEHOUSE_TLS_CERT", "GATEHOUSE_TLS_KEY"];
 
 export type Settings = {
@@ -39,19 +39,13 @@ function listFaults(error: unknown): string[] {
   return rest.length > 0 ? rest : [first];
 }
 
-export function judgeSettings(
-  settings: Pick<Settings, "faults"> & { unknown: readonly string[] },
-): Finding[] {
-  const faults = settings.faults.map((fault) =>
-    fail(NAME, `${fault}.`, "Correct it in the environment or in .env; .env.example explains every setting."),
+export function judgeSettings(settings: Pick<Settings, "faults"> & { unknown: readonly string[] }): Finding[] {
+  const faults = settings.faults.flatMap((fault) =>
+    fail(`${fault}.`, "Correct it in the environment or in .env; .env.example explains every setting."),
   );
-  const unknown = settings.unknown.map((name) =>
-    warn(
-      NAME,
-      `${name} is not a setting of Gatehouse and has no effect.`,
-      "Check its spelling, or remove it.",
-    ),
+  const unknown = settings.unknown.flatMap((name) =>
+    warn(`${name} is not a setting of Gatehouse and has no effect.`, "Check its spelling, or remove it."),
   );
   const findings = [...faults, ...unknown];
-  return findings.length > 0 ? findings : [ok(NAME, "Every setting is usable.")];
+  return findings.length > 0 ? findings : ok("Every setting is usable.");
 }

@@ -2,10 +2,10 @@
 import { X509Certificate } from "node:crypto";
 import { statSync } from "node:fs";
 import { DAY_MS } from "../core/durations.ts";
-import { readTlsFiles, type TlsPaths } from "../tls-files.ts";
-import { type Finding, fail, ok, skip, warn } from "./finding.ts";
+import { readTlsFiles, type TlsPaths } from "../instance/tls-files.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-const NAME = "TLS";
+const { fail, ok, skip, warn } = reportAs("TLS");
 const DAYS_MIN = 30;
 
 export type CertificateFacts = {
@@ -41,15 +41,12 @@ function listNames(certificate: X509Certificate): string[] {
 
 /** `facts` is "none" when no files are configured. */
 export function judgeTls(facts: CertificateFacts | "none" | undefined, now: number): Finding[] {
-  if (facts === "none") return [skip(NAME, "No certificate is configured: Gatehouse speaks plain HTTP.")];
+  if (facts === "none") return skip("No certificate is configured: Gatehouse speaks plain HTTP.");
   if (!facts) {
-    return [
-      fail(
-        NAME,
-        "The certificate or its key cannot be used.",
-        "Correct GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY; the findings about the settings say what is wrong.",
-      ),
-    ];
+    return fail(
+      "The certificate or its key cannot be used.",
+      "Correct GATEHOUSE_TLS_CERT and GATEHOUSE_TLS_KEY; the findings about the settings say what is wrong.",
+    );
   }
   const { names, validFrom, validTo, keyPath, isKeyReadableByOthers } = facts;
   const subject = `The certificate for ${names.join(", ") || "no host name"}`;
@@ -58,27 +55,22 @@ export function judgeTls(facts: CertificateFacts | "none" | undefined, now: numb
   const renew = "Renew it; Gatehouse loads the new files by itself.";
   if (now < validFrom) {
     findings.push(
-      fail(
-        NAME,
+      ...fail(
         `${subject} is valid only from ${day(validFrom)} on.`,
         "Check the clock, or use a certificate that is valid now.",
       ),
     );
   } else if (now >= validTo) {
-    findings.push(fail(NAME, `${subject} has expired on ${day(validTo)}.`, renew));
+    findings.push(...fail(`${subject} has expired on ${day(validTo)}.`, renew));
   } else if (daysLeft < DAYS_MIN) {
-    findings.push(warn(NAME, `${subject} expires on ${day(validTo)}, in ${daysLeft} days.`, renew));
+    findings.push(...warn(`${subject} expires on ${day(validTo)}, in ${daysLeft} days.`, renew));
   }
   if (isKeyReadableByOthers) {
     findings.push(
-      warn(
-        NAME,
-        "The certificate's key can be read by other users.",
-        `Restrict it to its owner: chmod 600 ${keyPath}`,
-      ),
+      ...warn("The certificate's key can be read by other users.", `Restrict it to its owner: chmod 600 ${keyPath}`),
     );
   }
-  return findings.length > 0 ? findings : [ok(NAME, `${subject} is valid until ${day(validTo)}.`)];
+  return findings.length > 0 ? findings : ok(`${subject} is valid until ${day(validTo)}.`);
 }
 
 function day(time: number): string {

@@ -1,27 +1,22 @@
 // The webhooks: whether their addresses and secrets can be decrypted with our secret, and which were disabled for a fault.
+import type { WebhookSealer } from "../core/ports/webhooks.ts";
+import type { SealedWebhook } from "../database/archive/inspect-archive.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
-import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
-import type { SealedWebhook } from "../database/archive/sealed-webhook.ts";
-import { type Finding, fail, ok, skip, warn } from "./finding.ts";
-
-const NAME = "webhooks";
+const { fail, ok, skip, warn } = reportAs("webhooks");
 /** More are not named. */
 const NAMED_MAX = 5;
 
 /** `sealer` is undefined when there is no secret. */
-export function judgeWebhooks(
-  webhooks: readonly SealedWebhook[],
-  sealer: WebhookSealer | undefined,
-): Finding[] {
+export function judgeWebhooks(webhooks: readonly SealedWebhook[], sealer: WebhookSealer | undefined): Finding[] {
   if (webhooks.length === 0) return [];
-  if (!sealer) return [skip(NAME, "Not checked: there is no secret to decrypt them with.")];
+  if (!sealer) return skip("Not checked: there is no secret to decrypt them with.");
   const unreadable = webhooks.filter((webhook) => !canOpen(webhook, sealer));
   const disabled = webhooks.filter(({ disabled_reason }) => disabled_reason !== null);
   const findings: Finding[] = [];
   if (unreadable.length > 0) {
     findings.push(
-      fail(
-        NAME,
+      ...fail(
         `${unreadable.length} of ${webhooks.length} were encrypted with another secret and cannot be delivered: ${listNames(unreadable)}.`,
         "Put back the secret.key (or GATEHOUSE_SECRET) that belongs to this archive, or give these webhooks their address again (gatehouse webhooks change --new-url) and those of the format standard a new secret (gatehouse webhooks rotate).",
       ),
@@ -29,15 +24,14 @@ export function judgeWebhooks(
   }
   if (disabled.length > 0) {
     findings.push(
-      warn(
-        NAME,
+      ...warn(
         `${disabled.length} of ${webhooks.length} ${disabled.length === 1 ? "was" : "were"} disabled because of failures: ${listNames(disabled)}.`,
         "See why on the dashboard, correct the receiver, and enable them again: they go on where they were.",
       ),
     );
   }
   if (findings.length > 0) return findings;
-  return [ok(NAME, `All webhooks can be decrypted: ${webhooks.length}.`)];
+  return ok(`All webhooks can be decrypted: ${webhooks.length}.`);
 }
 
 function canOpen(webhook: SealedWebhook, sealer: WebhookSealer): boolean {

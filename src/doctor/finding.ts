@@ -7,23 +7,20 @@ export type Finding = {
   readonly remedy: string | null;
 };
 
-export function ok(name: string, finding: string): Finding {
-  return { name, result: "ok", finding, remedy: null };
-}
-
-/** It works, but the operator should act. */
-export function warn(name: string, finding: string, remedy: string): Finding {
-  return { name, result: "warning", finding, remedy };
-}
-
-/** It does not work, will not work, or is not safe. */
-export function fail(name: string, finding: string, remedy: string): Finding {
-  return { name, result: "failure", finding, remedy };
-}
-
-/** Not checked; the sentence says why. */
-export function skip(name: string, finding: string): Finding {
-  return { name, result: "skipped", finding, remedy: null };
+/** What the check of this name reports. Each is a list of one finding, as checks return lists. */
+export function reportAs(name: string) {
+  const report = (result: Finding["result"], finding: string, remedy: string | null): Finding[] => [
+    { name, result, finding, remedy },
+  ];
+  return {
+    ok: (finding: string) => report("ok", finding, null),
+    /** It works, but the operator should act. */
+    warn: (finding: string, remedy: string) => report("warning", finding, remedy),
+    /** It does not work, will not work, or is not safe. */
+    fail: (finding: string, remedy: string) => report("failure", finding, remedy),
+    /** Not checked; the sentence says why. */
+    skip: (finding: string) => report("skipped", finding, null),
+  };
 }
 
 export function hasFailure(findings: readonly Finding[]): boolean {

@@ -2,20 +2,12 @@
 import { describe, expect, test } from "bun:test";
 import { DAY_MS } from "../core/durations.ts";
 import type { UpstreamReading } from "../core/ports/upstream.ts";
-import { findInstanceUrl } from "./call-instance.ts";
+import { findInstanceUrl, judgeInstance } from "./call-instance.ts";
 import { judgeAddressLists } from "./check-address-lists.ts";
-import { findSkewMs, judgeClock } from "./check-clock.ts";
 import { type FolderFacts, judgeDataFolder } from "./check-data-folder.ts";
-import { judgeDisk } from "./check-disk.ts";
 import { type AnswerShape, findShape, type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
-import { judgeInstance } from "./check-instance.ts";
-import { judgeOpenFileLimit, parseOpenFileLimit } from "./check-open-files.ts";
-import {
-  applyRefusedKeys,
-  judgeServerKeys,
-  SERVERS_TESTED_MAX,
-  testServerKeys,
-} from "./check-server-keys.ts";
+import { findSkewMs, judgeClock, judgeDisk, judgeOpenFileLimit, parseOpenFileLimit } from "./check-machine.ts";
+import { applyRefusedKeys, judgeServerKeys, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
 import { judgeSettings } from "./check-settings.ts";
 import { judgeStore } from "./check-store.ts";
 import { type CertificateFacts, judgeTls } from "./check-tls.ts";
@@ -55,18 +47,10 @@ describe("address lists", () => {
     ["no keys to read", { ...facts, keys: undefined }, "skipped"],
     ["no lists", { ...facts, keys: [] }, "skipped"],
     ["a list of other addresses, open to all", facts, "ok"],
-    [
-      "a list of other addresses, on the loopback address, without a proxy",
-      { ...facts, host: "::1" },
-      "warning",
-    ],
+    ["a list of other addresses, on the loopback address, without a proxy", { ...facts, host: "::1" }, "warning"],
     ["the same with a proxy", { ...facts, host: "127.0.0.1", trustProxy: ["127.0.0.1"] }, "ok"],
     ["a list with our own address, without a proxy", { ...facts, keys: [local] }, "warning"],
-    [
-      "a list with our own IPv6 address",
-      { ...facts, keys: [{ label: "x", addresses: ["::/0"] }] },
-      "warning",
-    ],
+    ["a list with our own IPv6 address", { ...facts, keys: [{ label: "x", addresses: ["::/0"] }] }, "warning"],
     ["the same behind a trusted proxy", { ...facts, keys: [local], trustProxy: ["10.0.0.1"] }, "ok"],
   ])("%s", (_, given, result) => {
     expect(resultsOf(judgeAddressLists(given))).toEqual([result]);
@@ -109,11 +93,7 @@ describe("data folder", () => {
     ["a key file that its owner cannot read", file("demo.key", 0o000), ["failure"]],
     ["a database that all can read", file("gatehouse.db", 0o644), ["warning"]],
     ["a database that its owner cannot write", file("gatehouse.db", 0o400), ["failure"]],
-    [
-      "a log file that root has left behind",
-      { ...file("gatehouse.db-wal", 0o600, 0), userId: 0 },
-      ["failure"],
-    ],
+    ["a log file that root has left behind", { ...file("gatehouse.db-wal", 0o600, 0), userId: 0 }, ["failure"]],
     ["a master key that is too short", { ...intact, masterKeyCharacters: 31 }, ["failure"]],
   ])("%s", (_, facts, results) => {
     expect(resultsOf(judgeDataFolder(facts, facts.path))).toEqual(results);
@@ -232,9 +212,7 @@ describe("game API", () => {
   });
 
   test("no finding that is ok names a status such as 404", () => {
-    const findings = [200, 401, 403, 404].flatMap((status) =>
-      judgeGameApi(answered(status), "https://a.example"),
-    );
+    const findings = [200, 401, 403, 404].flatMap((status) => judgeGameApi(answered(status), "https://a.example"));
     expect(findings.map(({ result, finding }) => [result, /\b[1-5]\d\d\b/.test(finding)])).toEqual(
       Array.from({ length: 4 }, () => ["ok", false]),
     );
@@ -356,9 +334,11 @@ describe("instance", () => {
 
   test("an instance that listens on all addresses is called on the loopback address", () => {
     const tls = { certPath: "", keyPath: "" };
-    expect(findInstanceUrl({ host: "0.0.0.0", port: 80, tls: undefined })).toBe("http://127.0.0.1:80");
-    expect(findInstanceUrl({ host: "::", port: 443, tls })).toBe("https://[::1]:443");
-    expect(findInstanceUrl({ host: "gate.test", port: 1, tls })).toBe("https://gate.test:1");
+    expect(findInstanceUrl({ dataDir: "/nonexistent", host: "0.0.0.0", port: 80, tls: undefined })).toBe(
+      "http://127.0.0.1:80",
+    );
+    expect(findInstanceUrl({ dataDir: "/nonexistent", host: "::", port: 443, tls })).toBe("https://[::1]:443");
+    expect(findInstanceUrl({ dataDir: "/nonexistent", host: "gate.test", port: 1, tls })).toBe("https://gate.test:1");
   });
 });
 
@@ -387,8 +367,7 @@ describe("open files", () => {
   });
 
   test("the soft limit is the one in force", () => {
-    const limits =
-      "Limit   Soft Limit  Hard Limit  Units\nMax open files            1024      524288     files\n";
+    const limits = "Limit   Soft Limit  Hard Limit  Units\nMax open files            1024      524288     files\n";
     expect(parseOpenFileLimit(limits)).toBe(1_024);
     expect(parseOpenFileLimit("Max open files   unlimited  unlimited files")).toBe(Number.POSITIVE_INFINITY);
     expect(parseOpenFileLimit("")).toBeUndefined();

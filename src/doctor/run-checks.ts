@@ -1,37 +1,42 @@
 // Runs every check, one after another. Changes nothing: no files, no settings, no running instance.
 import { resolve } from "node:path";
-import type { Config } from "../config.ts";
+import { deriveNoticesToken } from "../core/keys/token.ts";
 import { TIMER_MAX_MS } from "../core/ports/clock.ts";
-import type { WebhookSealer } from "../core/ports/webhook-sealer.ts";
-import { deriveNoticesToken } from "../core/token.ts";
+import type { WebhookSealer } from "../core/ports/webhooks.ts";
 import { inspectArchive, readSealedWebhooks } from "../database/archive/inspect-archive.ts";
+import { createWebhookSealer, Sealer } from "../database/sealer.ts";
+import { isInstanceRunning } from "../database/sqlite-file/read-only-database.ts";
+import {
+  type DatabaseReport,
+  inspectDatabase,
+  readAddressLists,
+  readServerKeys,
+  readServerMarks,
+} from "../database/store/inspect-store.ts";
 import { DEMO_SERVER_KEY } from "../demo.ts";
-import { isInstanceRunning } from "../sqlite/read-only-database.ts";
-import { Sealer } from "../store/sealer.ts";
-import { type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
-import { readAddressLists } from "../store/sqlite/read-address-lists.ts";
-import { readServerKeys, readServerMarks } from "../store/sqlite/read-server-keys.ts";
-import { createWebhookSealer } from "../store/webhook-sealer.ts";
+import type { Config } from "../instance/config.ts";
 import { UpstreamClient } from "../upstream/client.ts";
-import { callInstance, findInstanceUrl } from "./call-instance.ts";
+import { callInstance, findInstanceUrl, judgeInstance } from "./call-instance.ts";
 import { readCallNotes } from "./call-notes.ts";
 import { judgeAddressLists } from "./check-address-lists.ts";
-import { inspectPostgres, judgeArchiveFile, judgePostgres } from "./check-archive.ts";
-import { judgeClock } from "./check-clock.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
-import { inspectDisk, judgeDisk } from "./check-disk.ts";
 import { inspectExposure, judgeExposure } from "./check-exposure.ts";
 import { callGameApi, type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
-import { judgeInstance } from "./check-instance.ts";
-import { judgeOpenFileLimit, readOpenFileLimit } from "./check-open-files.ts";
+import { inspectDisk, judgeClock, judgeDisk, judgeOpenFileLimit, readOpenFileLimit } from "./check-machine.ts";
+import {
+  inspectPostgres,
+  judgePostgres,
+  judgeStoreContents,
+  readStoreContents,
+  readWebhooks,
+} from "./check-postgres.ts";
 import { inspectRedis, judgeRedis } from "./check-redis.ts";
 import { applyRefusedKeys, judgeServerKeys, type KeyFacts, testServerKeys } from "./check-server-keys.ts";
-import { judgeServerMarks } from "./check-server-marks.ts";
 import { judgeSettings, readSettings } from "./check-settings.ts";
-import { judgeStore } from "./check-store.ts";
+import { judgeArchiveFile, judgeServerMarks, judgeStore } from "./check-store.ts";
 import { inspectTlsFiles, judgeTls } from "./check-tls.ts";
 import { judgeWebhooks } from "./check-webhooks.ts";
-import { type Finding, fail, skip } from "./finding.ts";
+import { type Finding, reportAs } from "./finding.ts";
 
 /** Without these, the notes about the game API cannot be found. */
 const NOTES_SETTINGS = ["GATEHOUSE_DATA_DIR", "GATEHOUSE_STORE", "GATEHOUSE_UPSTREAM_GLOBAL_KEY"];
@@ -54,19 +59,14 @@ export async function runChecks(options: CheckOptions): Promise<Finding[]> {
 
   const isTlsFaulty = faultyNames.has("GATEHOUSE_TLS_CERT") || faultyNames.has("GATEHOUSE_TLS_KEY");
   const areNotesKnown = !NOTES_SETTINGS.some((name) => faultyNames.has(name));
-  const facts =
-    config.upstreamUrl === undefined ? "simulator" : await callConfiguredGameApi(config, areNotesKnown);
+  const facts = config.upstreamUrl === undefined ? "simulator" : await callConfiguredGameApi(config, areNotesKnown);
   const answer = facts !== "simulator" && facts.kind === "answered" ? facts : undefined;
   const isUpstreamFaulty = faultyNames.has("GATEHOUSE_UPSTREAM_URL");
   return [
     ...settings,
     ...(faultyNames.has("GATEHOUSE_DATA_DIR")
-      ? [skip("data folder", "Not checked: GATEHOUSE_DATA_DIR is not usable.")]
-      : await checkDataFolder(
-          config,
-          testsKeys && !isUpstreamFaulty && areNotesKnown,
-          answer?.status === 429,
-        )),
+      ? reportAs("data folder").skip("Not checked: GATEHOUSE_DATA_DIR is not usable.")
+      : await checkDataFolder(config, testsKeys && !isUpstreamFaulty && areNotesKnown, answer?.status === 429)),
     ...(await runCheck("clock", () => judgeClock(Date.now(), answer?.skewMs))),
     ...(await runCheck("TLS", () => {
       const paths = config.tls;
@@ -76,7 +76,7 @@ export async function runChecks(options: CheckOptions): Promise<Finding[]> {
       return judgeExposure(inspectExposure(config, folder, acceptsAllCertificates));
     })),
     ...(isUpstreamFaulty
-      ? [skip("game API", "Not checked: GATEHOUSE_UPSTREAM_URL is not usable.")]
+      ? reportAs("game API").skip("Not checked: GATEHOUSE_UPSTREAM_URL is not usable.")
       : judgeGameApi(facts, config.upstreamUrl ?? "")),
     ...(await runCheck("open files", openFiles)),
   ];
@@ -91,10 +91,11 @@ async function checkDataFolder(config: Config, testsKeys: boolean, isLimited: bo
   return [
     ...(await runCheck("data folder", () => judgeDataFolder(inspectDataFolder(path), path))),
     ...(await runCheck("store", async () => {
-      if (config.redis) return judgeRedis(await inspectRedis(config.redis, sealer));
+      if (config.store !== "sqlite") return checkPostgresStore(config.store.postgresUrl, sealer);
       report = inspectDatabase(databasePath, sealer);
       return judgeStore(report, databasePath, secret !== undefined);
     })),
+    ...(await runCheck("redis", async () => (config.redis ? judgeRedis(await inspectRedis(config.redis)) : []))),
     ...(await runCheck("archive", () =>
       checkArchive(config, path, sealer === undefined ? undefined : createWebhookSealer(sealer)),
     )),
@@ -114,30 +115,34 @@ async function checkDataFolder(config: Config, testsKeys: boolean, isLimited: bo
     })),
     ...(await runCheck("instance", async () => {
       const url = findInstanceUrl(config);
-      const canBeRunning = config.redis !== undefined || isInstanceRunning(databasePath);
+      const canBeRunning = config.store !== "sqlite" || isInstanceRunning(databasePath);
       const masterKey = config.masterKey ?? findSecret(path, "master.key");
       const noticesToken = masterKey === undefined ? undefined : deriveNoticesToken(masterKey);
       const answer = canBeRunning ? await callInstance(url, noticesToken) : undefined;
-      // With Redis, nothing on this machine shows whether an instance should run here.
-      const isAbsent = config.redis !== undefined && answer !== undefined && "error" in answer;
+      // With PostgreSQL, nothing on this machine shows whether an instance should run here.
+      const isAbsent = config.store !== "sqlite" && answer !== undefined && "error" in answer;
       return judgeInstance(isAbsent ? undefined : answer, url);
     })),
     ...(await runCheck("disk", () => judgeDisk(inspectDisk(path)))),
   ];
 }
 
+async function checkPostgresStore(url: string, sealer: Sealer | undefined): Promise<Finding[]> {
+  const { facts, found } = await inspectPostgres(url, "store", (sql) => readStoreContents(sql, sealer));
+  return [...judgePostgres(facts, "store"), ...(found ? judgeStoreContents(found) : [])];
+}
+
 async function checkArchive(
-  { archive, redis }: Config,
+  { archive }: Config,
   folder: string,
   sealer: WebhookSealer | undefined,
 ): Promise<Finding[]> {
   if (typeof archive === "object") {
-    const facts = await inspectPostgres(archive.postgresUrl);
-    const webhooks = facts.kind === "reached" ? facts.webhooks : [];
-    return [...judgePostgres(facts), ...judgeWebhooks(webhooks, sealer)];
+    const { facts, found = [] } = await inspectPostgres(archive.postgresUrl, "archive", readWebhooks);
+    return [...judgePostgres(facts, "archive"), ...judgeWebhooks(found, sealer)];
   }
-  if (archive === "off" || redis)
-    return [skip("archive", "There is none: GATEHOUSE_ARCHIVE is off, so events are not kept.")];
+  if (archive === "off")
+    return reportAs("archive").skip("There is none: GATEHOUSE_ARCHIVE is off, so events are not kept.");
   const path = `${folder}/archive.db`;
   const report = inspectArchive(path);
   const webhooks = report.kind === "usable" ? readSealedWebhooks(path) : [];
@@ -190,8 +195,7 @@ async function runCheck(name: string, check: () => Finding[] | Promise<Finding[]
     return await check();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const remedy =
-      "Run the command as the user that Gatehouse runs as, and check the permissions of the data folder.";
-    return [fail(name, `This could not be checked: ${reason}.`, remedy)];
+    const remedy = "Run the command as the user that Gatehouse runs as, and check the permissions of the data folder.";
+    return reportAs(name).fail(`This could not be checked: ${reason}.`, remedy);
   }
 }

@@ -1,23 +1,19 @@
 // Builds responses: bodies, headers, and the only conversion of a refusal into a response.
-import { ERRORS, type ErrorRow, type Refusal, refuse } from "../core/errors.ts";
-import { LIMIT_BUCKET, LIMIT_PER_WINDOW } from "../core/rate-limit.ts";
+import { ERRORS, type ErrorRow, type Refusal, refuse, refuseFor } from "../core/errors.ts";
+import { LIMIT_BUCKET, LIMIT_PER_WINDOW } from "../core/keys/rate-limit.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Call } from "./call.ts";
-import { NO_SNIFFING } from "./page-headers.ts";
+import { NO_SNIFFING } from "./web/page-headers.ts";
 
 const encoder = new TextEncoder();
 export const LIMIT_TEXT = String(LIMIT_PER_WINDOW);
 
-export const STORE_UNAVAILABLE = refuse(ERRORS.unavailable, { retry_after: 1 }, { "Retry-After": "1" });
+export const STORE_UNAVAILABLE = refuseFor(ERRORS.unavailable, 1);
 /** For what needs an archive, while there is none. */
 export const NOT_CONFIGURED = refuse(ERRORS.notConfigured);
 
 /** Copied for every answer: that is cheaper than building headers from a list. */
-const PLAIN = new Headers({
-  "Content-Type": "application/json",
-  "Cache-Control": "no-store",
-  ...NO_SNIFFING,
-});
+const PLAIN = new Headers({ "Content-Type": "application/json", "Cache-Control": "no-store", ...NO_SNIFFING });
 const COUNTED = new Headers(PLAIN);
 COUNTED.set("X-RateLimit-Limit", LIMIT_TEXT);
 COUNTED.set("X-RateLimit-Bucket", LIMIT_BUCKET);
@@ -43,6 +39,13 @@ export function answerJson(value: unknown, status = 200, report: LimitReport | n
   return respond(JSON.stringify(value), status, report);
 }
 
+/** There is nothing to show. */
+export function answerDone(report: LimitReport | null = null): Response {
+  const response = respond(null, 204, report);
+  response.headers.delete("Content-Type");
+  return response;
+}
+
 export function respond(
   body: Uint8Array<ArrayBuffer> | Blob | ReadableStream | string | null,
   status: number,
@@ -53,6 +56,14 @@ export function respond(
     if (report.remaining > 0) response.headers.set("X-RateLimit-Remaining", String(report.remaining));
     response.headers.set("X-RateLimit-Reset", toResetSeconds(report.resetAt));
   }
+  return response;
+}
+
+/** For an answer that knows nothing of the limit. */
+export function addLimit(response: Response, report: LimitReport | null): Response {
+  if (!report) return response;
+  for (const [name, value] of respond(null, response.status, report).headers)
+    if (name.startsWith("x-ratelimit-")) response.headers.set(name, value);
   return response;
 }
 

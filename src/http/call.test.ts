@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { Call, type Connection, IDLE_SECONDS } from "./call.ts";
-import { Target } from "./target.ts";
+import { Target } from "./requests/target.ts";
 
 test("while a caller waits for us, its socket may be idle for that long; 0 where the runtime cannot count so far", () => {
   const set: number[] = [];

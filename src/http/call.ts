@@ -116,5 +116,3 @@ export interface ForeignForm {
   authenticate(call: Call, authenticator: Authenticator, now: number): MaybePromise<CountedKey | Refusal>;
   answerRefusal(call: Call, refusal: Refusal, report: LimitReport | null): Response;
 }
-
-export type Handler = (call: Call) => MaybePromise<Response>;

@@ -5,13 +5,15 @@ import type { Clock } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
 import { createThrottle } from "../core/throttle.ts";
 import { answerRefusal, STORE_UNAVAILABLE } from "./answers.ts";
-import { Call, type Connection, type Handler } from "./call.ts";
-import type { Cors } from "./cors.ts";
-import { answerLegacyV1 } from "./legacy-v1.ts";
-import { isSessionRoute } from "./own-origin.ts";
+import { Call, type Connection } from "./call.ts";
+import type { Handler } from "./operation.ts";
+import type { Target } from "./requests/target.ts";
 import type { Method } from "./router.ts";
-import type { Target } from "./target.ts";
+import { isSessionRoute } from "./steps/own-origin.ts";
+import type { Cors } from "./web/cors.ts";
 
+/** Version 1 is switched off: every request under /v1 gets it, with or without a key. */
+const OBSOLETE = refuse(ERRORS.obsolete);
 const STORE_FAULT_LOG_MS = 1_000;
 /** One year, as the proxy samples in deploy/ have it. Other names below this one may have no TLS. */
 const STRICT_TRANSPORT_SECURITY = "max-age=31536000";
@@ -36,22 +38,16 @@ export type EdgeParts = {
 };
 
 export class Edge {
-  readonly #parts: EdgeParts;
   readonly #throttleStoreFault = createThrottle(STORE_FAULT_LOG_MS);
   readonly #throttleArchiveFault = createThrottle(STORE_FAULT_LOG_MS);
 
-  constructor(parts: EdgeParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: EdgeParts) {}
 
   handle(request: Request, connection: Connection): MaybePromise<Response> {
-    const target = this.#parts.findTarget(request.url);
-    const call = new Call(request, target, connection, this.#parts.clock());
+    const target = this.parts.findTarget(request.url);
+    const call = new Call(request, target, connection, this.parts.clock());
     if (!target.match) {
-      return this.#finishUnhandled(
-        call,
-        target.isLegacy ? answerLegacyV1(call) : answerRefusal(call, NOT_FOUND),
-      );
+      return this.#finishUnhandled(call, answerRefusal(call, target.isLegacy ? OBSOLETE : NOT_FOUND));
     }
     const { route, allow } = target.match;
     const method = request.method === "HEAD" ? "GET" : request.method;
@@ -65,7 +61,7 @@ export class Edge {
     const { request } = call;
     const isPreflight = request.method === "OPTIONS";
     const mayAsk = isPreflight && !isSessionRoute(call.target.routeName);
-    const preflight = mayAsk ? this.#parts.cors.answerPreflight(request, allow) : undefined;
+    const preflight = mayAsk ? this.parts.cors.answerPreflight(request, allow) : undefined;
     return preflight ?? answerRefusal(call, refuse(ERRORS.methodNotAllowed, undefined, { Allow: allow }));
   }
 
@@ -89,7 +85,7 @@ export class Edge {
   }
 
   #finish(call: Call, answer: Response): Response {
-    const { cors, isDraining, isSecure, observe } = this.#parts;
+    const { cors, isDraining, isSecure, observe } = this.parts;
     if (!isSessionRoute(call.target.routeName)) cors.mark(call.request, answer);
     if (isSecure) answer.headers.set("Strict-Transport-Security", STRICT_TRANSPORT_SECURITY);
     if (isDraining()) answer.headers.set("Connection", "close");
@@ -99,7 +95,7 @@ export class Edge {
   }
 
   #answerFault(call: Call, error: unknown): Response {
-    const { log } = this.#parts;
+    const { log } = this.parts;
     const fields = { err: error, method: call.request.method, route: call.target.routeName };
     if (error instanceof StoreUnavailable) {
       const isArchive = error instanceof ArchiveUnavailable;

@@ -1,7 +1,7 @@
 // Which paths are the same endpoint, which match no route, and which are under /v1.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Handler } from "./call.ts";
+import type { Handler } from "./operation.ts";
 import { isLegacyPath, type Route, Router } from "./router.ts";
 
 const answer: Handler = () => new Response();
@@ -29,10 +29,7 @@ describe("the read endpoint", () => {
     ["/v2/n%6Frth/game/server", "north"],
     ["/v2/__proto__/game/server", "__proto__"],
   ])("%s is its community form, decoded", (path, community) => {
-    expect(router.find(path)).toMatchObject({
-      route: { path: "/v2/:community/game/server" },
-      params: { community },
-    });
+    expect(router.find(path)).toMatchObject({ route: { path: "/v2/:community/game/server" }, params: { community } });
   });
 
   test.each([
@@ -53,6 +50,7 @@ describe("the read endpoint", () => {
     ["something before it", "/x/v2/game/server"],
     ["escapes that are no UTF-8", "/v2/%FF/game/server"],
     ["a broken escape", "/v2/%/game/server"],
+    ["a NUL in a segment that takes any text", "/admin/keys/%00"],
     ["a double encoding", "/v2/%2567ame/server"],
     ["nothing", ""],
     ["version 3", "/v3/game/server"],
@@ -79,8 +77,7 @@ describe("other routes", () => {
   });
   test("a path is found the same way the second time, and after thousands of others", () => {
     const before = pathOf("/v2/north/game/server");
-    for (let i = 0; i < 5_000; i++)
-      expect(pathOf(`/v2/c${i}/game/server`)).toBe("/v2/:community/game/server");
+    for (let i = 0; i < 5_000; i++) expect(pathOf(`/v2/c${i}/game/server`)).toBe("/v2/:community/game/server");
     for (let i = 0; i < 5_000; i++) expect(pathOf(`/nowhere/${i}`)).toBeUndefined();
     expect(pathOf("/v2/north/game/server")).toBe(before);
   });

@@ -1,6 +1,6 @@
 // Finds the route of a path. Does not run handlers.
 import { COMMUNITY_SHAPE } from "../core/game-server.ts";
-import type { Handler } from "./call.ts";
+import type { Handler } from "./operation.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
@@ -38,9 +38,7 @@ export class Router {
     const known = this.#fixed.get(path);
     const segments = known ? undefined : decodeSegments(path);
     if (!segments) return known;
-    const plain = segments.some((segment) => segment.includes("/"))
-      ? undefined
-      : this.#fixed.get(segments.join("/"));
+    const plain = segments.some((segment) => segment.includes("/")) ? undefined : this.#fixed.get(segments.join("/"));
     if (plain) return plain;
     for (const { route, segments: pattern, allow } of this.#patterns) {
       const params = matchSegments(pattern, segments);
@@ -58,10 +56,7 @@ export function isLegacyPath(path: string): boolean {
   return decodeSegments(first)?.[0] === "v1";
 }
 
-function matchSegments(
-  pattern: readonly string[],
-  segments: readonly string[],
-): Record<string, string> | undefined {
+function matchSegments(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
   if (pattern.length !== segments.length) return undefined;
   const params: Record<string, string> = {};
   for (const [index, expected] of pattern.entries()) {
@@ -80,12 +75,13 @@ function matchSegments(
   return params;
 }
 
-/** Undefined for a path whose escapes are not UTF-8: it matches no route. */
+/** Undefined for a path that matches no route: its escapes are not UTF-8, or make a NUL, which PostgreSQL cannot search for. */
 function decodeSegments(path: string): string[] | undefined {
   const segments = path.split("/");
   if (!path.includes("%")) return segments;
   try {
-    return segments.map(decodeURIComponent);
+    const decoded = segments.map(decodeURIComponent);
+    return decoded.some((segment) => segment.includes("\0")) ? undefined : decoded;
   } catch {
     return undefined;
   }
@@ -94,4 +90,32 @@ function decodeSegments(path: string): string[] | undefined {
 function allowOf(route: Route): string {
   const methods = METHODS.filter((method) => route[method]);
   return methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
+}
+
+// The paths of operators can be served on a listener of their own.
+const ADMIN_PREFIX = "/admin/";
+const METRICS_PATH = "/metrics";
+/** No route of the admin API has more segments after its prefix. */
+export const ADMIN_SEGMENTS_MAX = 6;
+
+/**
+ * Patterns of the runtime's router, which matches a path as it was sent. One for each number of segments, because the router
+ * shows only those that have a name.
+ */
+export const OPERATOR_PATTERNS: readonly string[] = [
+  METRICS_PATH,
+  ...Array.from({ length: ADMIN_SEGMENTS_MAX }, (_, count) => {
+    return ADMIN_PREFIX + Array.from({ length: count + 1 }, (_, index) => `:segment${index}`).join("/");
+  }),
+];
+/** Every other path that begins like the admin API. None of them is a route. */
+export const OTHER_ADMIN_PATTERN = `${ADMIN_PREFIX}*`;
+
+export function isOperatorPath(path: string): boolean {
+  return path.startsWith(ADMIN_PREFIX) || path === METRICS_PATH;
+}
+
+/** Whether the runtime makes another path of these segments: it resolves dots, encoded or not, and backslashes. */
+export function isResolved(segments: Readonly<Record<string, string>>): boolean {
+  return Object.values(segments).some((text) => text === "." || text === ".." || text.includes("\\"));
 }

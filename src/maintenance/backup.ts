@@ -1,11 +1,9 @@
 // Backups of the embedded store and the embedded archive: consistent copies, even while an instance writes, and their
 // restore into an empty data folder. A backup is a file, and beside it a second one with the archive, if there is one.
 import type { Database } from "bun:sqlite";
-import { chownSync, existsSync, rmSync, statSync } from "node:fs";
+import { chownSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Config } from "../config.ts";
 import { StartRefused } from "../core/errors.ts";
-import { DataFolder } from "../data-folder.ts";
 import {
   type ArchiveContents,
   type ArchiveReport,
@@ -13,14 +11,19 @@ import {
   countArchive,
   inspectArchive,
 } from "../database/archive/inspect-archive.ts";
-import { copyDatabase } from "../sqlite/copy-database.ts";
-import { isInstanceRunning, lockPathOf } from "../sqlite/read-only-database.ts";
-import { Sealer } from "../store/sealer.ts";
-import { markWaitingAsUnknown } from "../store/sqlite/command-queue.ts";
-import { endAllDevices } from "../store/sqlite/device-rows.ts";
-import { countContents, type DatabaseReport, inspectDatabase } from "../store/sqlite/inspect-database.ts";
-import { lockDataFolder } from "../store/sqlite/open-database.ts";
+import { Sealer } from "../database/sealer.ts";
+import { migrateSqlite } from "../database/sqlite.ts";
+import { copyDatabase } from "../database/sqlite-file/copy-database.ts";
+import { isInstanceRunning, lockPathOf } from "../database/sqlite-file/read-only-database.ts";
+import { countContents, type DatabaseReport, inspectDatabase } from "../database/store/inspect-store.ts";
+import { STORE_MIGRATIONS } from "../database/store/migrations.ts";
+import { lockDataFolder } from "../database/store/open-store-file.ts";
+import type { Config } from "../instance/config.ts";
+import { DataFolder } from "../instance/data-folder.ts";
 
+const WAS_RESTORED = "This waited when the backup was made; whether it was sent since is not known.";
+/** What nameBackup makes. */
+const BACKUP_NAME = /^gatehouse-backup-\d{8}T\d{6}Z\.db$/;
 const DATABASE = "gatehouse.db";
 const ARCHIVE = "archive.db";
 /** All of them must be absent: SQLite would apply a log that is left over to the restored database. */
@@ -39,12 +42,10 @@ export type Backup = StoreCopy & {
 };
 
 export function makeBackup(config: Config, file: string): Backup {
-  refuseRedis(config);
+  refusePostgres(config);
   const source = join(resolve(config.dataDir), DATABASE);
   if (!existsSync(source)) {
-    throw new StartRefused(
-      `there is no database in ${resolve(config.dataDir)} — set GATEHOUSE_DATA_DIR or --data-dir`,
-    );
+    throw new StartRefused(`there is no database in ${resolve(config.dataDir)} — set GATEHOUSE_DATA_DIR or --data-dir`);
   }
   const target = resolve(file);
   if (existsSync(target)) throw new StartRefused(`${target} exists already — name another file`);
@@ -66,11 +67,7 @@ export function archiveFileOf(file: string): string {
 }
 
 /** Undefined when there is no archive, or one that holds nothing yet. */
-function copyArchive(
-  source: string,
-  target: string,
-  lockPath = archiveLockPath(source),
-): ArchiveCopy | undefined {
+function copyArchive(source: string, target: string, lockPath = archiveLockPath(source)): ArchiveCopy | undefined {
   const report = inspectArchive(source, lockPath);
   if (report.kind === "absent" || report.kind === "empty") return undefined;
   if (existsSync(target)) throw new StartRefused(`${target} exists already — name another file`);
@@ -78,10 +75,10 @@ function copyArchive(
   return { ...copyDatabase({ source, target, lockPath, count: countArchive }), file: target };
 }
 
-function refuseRedis({ redis }: Config): void {
-  if (!redis) return;
+function refusePostgres({ store }: Config): void {
+  if (store === "sqlite") return;
   throw new StartRefused(
-    "the store is a Redis, which is backed up with its own AOF and RDB files — see docs/scaling.md, or move to sqlite with gatehouse migrate",
+    "the store is a PostgreSQL, which is backed up with pg_dump — see docs/deploying.md, or move to sqlite with gatehouse migrate",
   );
 }
 
@@ -89,6 +86,16 @@ function refuseRedis({ redis }: Config): void {
 export function nameBackup(now: number): string {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   return `gatehouse-backup-${time}.db`;
+}
+
+/** Deletes all but the newest so many backups with a name of ours, each with its archive. Returns their paths. */
+export function removeOldBackups(folder: string, keep: number): string[] {
+  const names = readdirSync(folder).filter((name) => BACKUP_NAME.test(name));
+  const old = names.toSorted().slice(0, -keep);
+  const paths = old.map((name) => join(folder, name));
+  // The archive first: a file that is left over without its backup would never be found again.
+  for (const path of paths.flatMap((each) => [archiveFileOf(each), each])) rmSync(path, { force: true });
+  return paths;
 }
 
 export type RestoredBackup = StoreCopy & {
@@ -99,7 +106,7 @@ export type RestoredBackup = StoreCopy & {
 
 /** Never overwrites a file in the data folder. */
 export function restoreBackup(config: Config, file: string): RestoredBackup {
-  refuseRedis(config);
+  refusePostgres(config);
   const source = resolve(file);
   const path = resolve(config.dataDir);
   const target = join(path, DATABASE);
@@ -110,8 +117,7 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
       `${join(path, name)} exists already and was not changed — move it away, or name another folder with --data-dir`,
     );
   }
-  const secret =
-    config.secret ?? (existsSync(path) ? DataFolder.open(path).findSecret("secret.key") : undefined);
+  const secret = config.secret ?? (existsSync(path) ? DataFolder.open(path).findSecret("secret.key") : undefined);
   const report = inspectDatabase(source, secret === undefined ? undefined : new Sealer(secret));
   refuseUnusable(report, source);
   refuseOtherSecret(report, secret, path);
@@ -122,10 +128,7 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
     const archiveSource = archiveFileOf(source);
     const archive = copyArchive(archiveSource, join(path, ARCHIVE), lockPathOf(archiveSource));
     try {
-      const change = (db: Database) => {
-        markWaitingAsUnknown(db, Date.now());
-        endAllDevices(db);
-      };
+      const change = (db: Database) => prepareRestored(db, Date.now());
       const copy = copyDatabase({ source, target, change, count: countContents });
       chownToOwnerOf(path, [target, `${target}.lock`, ...(archive ? [archive.file] : [])]);
       return { ...copy, dataDir: path, archive };
@@ -139,11 +142,24 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
   }
 }
 
-function refuseUnusable(
-  report: DatabaseReport | ArchiveReport,
-  path: string,
-  name = "a Gatehouse database",
-): void {
+/**
+ * What was ended after the backup must not come back: sessions and invitations. A command that waited then may have been sent since,
+ * so it must not be sent again. The backup of an older version gets the tables of this one.
+ */
+function prepareRestored(db: Database, now: number): void {
+  db.exec("PRAGMA secure_delete = ON");
+  migrateSqlite(db, STORE_MIGRATIONS);
+  db.transaction(() => {
+    db.exec("DELETE FROM person_sessions; DELETE FROM invitations");
+    db.exec(`UPDATE queues SET finished = finished
+      + (SELECT count(*) FROM commands WHERE commands.server_id = queues.server_id AND status = 'queued')`);
+    db.query(
+      "UPDATE commands SET status = 'unknown', finished_at = ?, upstream_message = ? WHERE status = 'queued'",
+    ).run(now, WAS_RESTORED);
+  }).immediate();
+}
+
+function refuseUnusable(report: DatabaseReport | ArchiveReport, path: string, name = "a Gatehouse database"): void {
   switch (report.kind) {
     case "absent":
       throw new StartRefused(`there is no file ${path}`);

@@ -1,15 +1,14 @@
 // What the gateway and its reading thread say to each other.
-
-import type { ArchiveMethod } from "../core/archive-calls.ts";
 import type { GameHook } from "../core/events/game-hook.ts";
 import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
+import type { ArchiveMethod } from "../core/ports/archive-calls.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { Delivery, UpstreamReading } from "../core/ports/upstream.ts";
-import type { WatchPlan } from "../core/watch-plan.ts";
-import type { ArchivePlace, ArchiveVerdict } from "../database/archive/open-archive.ts";
-import type { CountedEvent } from "../gateway/events/archive-meter.ts";
+import type { WatchPlan } from "../core/readings/watch-plan.ts";
+import type { ArchivePlace, ArchiveVerdict, DatabaseState } from "../database/archive/open-archive.ts";
 import type { HookOutcome, KeptReading } from "../gateway/events/recorder.ts";
+import type { CountedEvent } from "../gateway/meters.ts";
 import type { UpstreamSettings } from "../upstream/client.ts";
 
 export type ThreadSettings = {
@@ -40,13 +39,9 @@ export type Call = {
 /** What the gateway tells. */
 export type News =
   | { readonly open: ThreadSettings }
+  | { readonly database: DatabaseState }
   | { readonly reading: GameReading | KeptReading; readonly serverId: string; readonly plan: WatchPlan }
-  | {
-      readonly failure: Failure;
-      readonly at: number;
-      readonly serverId: string;
-      readonly plan: WatchPlan;
-    }
+  | { readonly failure: Failure; readonly at: number; readonly serverId: string; readonly plan: WatchPlan }
   | { readonly passedAt: number; readonly serverId: string; readonly plan: WatchPlan }
   | { readonly tidy: number }
   /** The answer to a question; undefined when the store did not answer. */

@@ -1,14 +1,18 @@
 // The side of the thread: calls the game API, keeps what it answered until the gateway says what to do with it, and records
 // events. So neither parsing nor comparing takes time from requests.
-
-import { callArchive } from "../core/archive-calls.ts";
 import { StoreUnavailable } from "../core/errors.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { Archive } from "../core/ports/archive.ts";
+import { callArchive } from "../core/ports/archive-calls.ts";
 import type { SentCommand } from "../core/ports/commands.ts";
 import type { ServerContent, Upstream, UpstreamReading } from "../core/ports/upstream.ts";
-import type { WatchPlan } from "../core/watch-plan.ts";
-import { type ArchivePlace, checkArchive, type openArchive } from "../database/archive/open-archive.ts";
+import type { WatchPlan } from "../core/readings/watch-plan.ts";
+import {
+  type ArchivePlace,
+  checkArchive,
+  type DatabaseState,
+  type openArchive,
+} from "../database/archive/open-archive.ts";
 import { EventRecorder } from "../gateway/events/event-recorder.ts";
 import { createIdentityHash } from "../gateway/events/identity-hash.ts";
 import { type ArchiveObserver, meterArchive } from "../gateway/events/metered-archive.ts";
@@ -20,7 +24,10 @@ import type { Call, Fault, FromThread, LogLevel, News, ThreadSettings, ToThread 
 const KEPT_MAX = 200;
 const NOT_WATCHED: WatchPlan = { isWatched: false, intervalMs: 0 };
 
-export type OpenArchive = (place: ArchivePlace) => ReturnType<typeof openArchive>;
+export type OpenArchive = (
+  place: ArchivePlace,
+  findState: () => DatabaseState | undefined,
+) => ReturnType<typeof openArchive>;
 type Tell = (message: FromThread) => void;
 type Parts = {
   readonly upstream: Upstream;
@@ -31,12 +38,12 @@ type Parts = {
 };
 
 export class ReadingHost {
-  readonly #openArchive: OpenArchive;
-  readonly #tell: Tell;
   readonly #kept = new Map<number, ServerContent>();
   readonly #plans = new Map<string, WatchPlan>();
   readonly #questions = new Map<number, (sent: readonly SentCommand[] | undefined) => void>();
   #parts: Parts | undefined;
+  /** Undefined when the archive is in no database of the store. */
+  #database: DatabaseState | undefined;
   #skewMs = 0;
   #lastQuestion = 0;
   #told: Pick<EventRecorder, "waitingEvents" | "fault"> = { waitingEvents: 0, fault: undefined };
@@ -45,25 +52,25 @@ export class ReadingHost {
 
   readonly #observer: ArchiveObserver = {
     noteAnswer: () => {
-      if (this.#isFaultTold) this.#tell({ fault: undefined });
+      if (this.#isFaultTold) this.tell({ fault: undefined });
       this.#isFaultTold = false;
     },
     noteFailure: (error) => {
       this.#isFaultTold = true;
-      this.#tell({ fault: describeFault(error) });
+      this.tell({ fault: describeFault(error) });
     },
     countEvents: (events) => {
       if (events.length === 0) return;
-      this.#tell({
+      this.tell({
         counted: events.map(({ type, source, data }) => ({ type, source, data: type === "gap" ? data : "" })),
       });
     },
   };
 
-  constructor(openArchive: OpenArchive, tell: Tell) {
-    this.#openArchive = openArchive;
-    this.#tell = tell;
-  }
+  constructor(
+    private readonly openArchive: OpenArchive,
+    private readonly tell: Tell,
+  ) {}
 
   take(message: ToThread): void {
     this.#skewMs = message.now - Date.now();
@@ -73,6 +80,7 @@ export class ReadingHost {
 
   #learn(news: News): void {
     if ("open" in news) this.#parts = this.#open(news.open);
+    else if ("database" in news) this.#learnDatabase(news.database);
     else if ("question" in news) this.#settleQuestion(news.question, news.sent);
     else if ("tidy" in news) this.#tidy(news.tidy);
     else {
@@ -88,12 +96,18 @@ export class ReadingHost {
     }
   }
 
+  #learnDatabase(database: DatabaseState): void {
+    this.#database = database;
+    const { opened } = this.#getParts();
+    if (!database.isUp && "reset" in opened) opened.reset();
+  }
+
   async #answer(call: Call): Promise<void> {
     const { id } = call;
     try {
-      this.#tell({ id, value: await this.#run(call) });
+      this.tell({ id, value: await this.#run(call) });
     } catch (error) {
-      this.#tell({ id, error: describeFault(error) });
+      this.tell({ id, error: describeFault(error) });
     }
   }
 
@@ -127,7 +141,7 @@ export class ReadingHost {
 
   #open({ upstream, archive: settings, secret }: ThreadSettings): Parts {
     const clock = () => Date.now() + this.#skewMs;
-    const opened = this.#openArchive(settings);
+    const opened = this.openArchive(settings, () => this.#database);
     const archive = meterArchive(opened, this.#observer);
     const recorder = new EventRecorder({
       archive,
@@ -145,7 +159,7 @@ export class ReadingHost {
     });
     recorder.onRecorded = (serverId) => {
       this.#tellState();
-      this.#tell({ recorded: serverId });
+      this.tell({ recorded: serverId });
     };
     return { upstream: new UpstreamClient({ ...upstream, clock }), opened, archive, recorder };
   }
@@ -179,7 +193,7 @@ export class ReadingHost {
     const question = ++this.#lastQuestion;
     const { promise, resolve } = Promise.withResolvers<readonly SentCommand[] | undefined>();
     this.#questions.set(question, resolve);
-    this.#tell({ question, serverId, since });
+    this.tell({ question, serverId, since });
     const sent = await promise;
     if (!sent) throw new StoreUnavailable("the commands could not be listed");
     return sent;
@@ -195,12 +209,12 @@ export class ReadingHost {
     const isSame = waitingEvents === this.#told.waitingEvents && fault === this.#told.fault;
     if (isSame) return;
     this.#told = { waitingEvents, fault };
-    this.#tell({ waitingEvents, recorderFault: fault === undefined ? undefined : describeFault(fault) });
+    this.tell({ waitingEvents, recorderFault: fault === undefined ? undefined : describeFault(fault) });
   }
 
   #log(log: LogLevel, fields: object, message: string): void {
     this.#tellState();
-    this.#tell({ log, fields, message });
+    this.tell({ log, fields, message });
   }
 
   #getParts(): Parts {

@@ -125,17 +125,14 @@ function sendWithClock() {
   };
 }
 
-test.each([1_000, 5_000, TIMER_MAX_MS])(
-  "a thread may take as long as a timeout of %d ms",
-  async (timeoutMs) => {
-    thread = openThread(timeoutMs);
-    const { delivery, run, restore } = sendWithClock();
-    run(Math.min(timeoutMs, 60_000));
-    restore();
-    startedWorker(0).tell({ id: 1, value: DONE });
-    expect(await delivery).toEqual(DONE);
-  },
-);
+test.each([1_000, 5_000, TIMER_MAX_MS])("a thread may take as long as a timeout of %d ms", async (timeoutMs) => {
+  thread = openThread(timeoutMs);
+  const { delivery, run, restore } = sendWithClock();
+  run(Math.min(timeoutMs, 60_000));
+  restore();
+  startedWorker(0).tell({ id: 1, value: DONE });
+  expect(await delivery).toEqual(DONE);
+});
 
 test("a command is sent when its answer came while this process was held up, however long", async () => {
   const { delivery, pass, restore } = sendWithClock();

@@ -1,22 +1,22 @@
 // The side of the gateway: the game API and the recorder as it uses them, both at work in the reading thread. A thread that
 // dies is started again with the next call; what it had not recorded is found in the next readings, or lies in a gap.
-
-import { type ArchiveMethod, makeArchive } from "../core/archive-calls.ts";
 import { ArchiveUnavailable, StartRefused, StoreUnavailable } from "../core/errors.ts";
 import type { GameHook } from "../core/events/game-hook.ts";
 import type { Failure } from "../core/events/judge-state.ts";
 import type { GameReading } from "../core/events/reading.ts";
 import type { Archive } from "../core/ports/archive.ts";
+import { type ArchiveMethod, makeArchive } from "../core/ports/archive-calls.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { CommandQueue } from "../core/ports/commands.ts";
 import type { Log } from "../core/ports/log.ts";
 import type { Delivery, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports/upstream.ts";
+import { NO_CODE } from "../core/readings/upstream-codes.ts";
+import type { WatchPlan } from "../core/readings/watch-plan.ts";
 import { checkEveryMs, RunningTime } from "../core/running-time.ts";
 import { createThrottle } from "../core/throttle.ts";
-import { NO_CODE } from "../core/upstream-codes.ts";
-import type { WatchPlan } from "../core/watch-plan.ts";
-import { ArchiveMeter } from "../gateway/events/archive-meter.ts";
+import type { DatabaseState } from "../database/archive/open-archive.ts";
 import type { HookOutcome, KeptReading, Recorder } from "../gateway/events/recorder.ts";
+import { ArchiveMeter } from "../gateway/meters.ts";
 import type { Call, CallName, Calls, Fault, FromThread, News, ThreadSettings, ToThread } from "./messages.ts";
 
 /** The thread keeps its own deadlines. This one is for a thread that does not run at all. */
@@ -44,7 +44,7 @@ const THREAD_MISSING: UpstreamFailure = {
   isRateLimit: false,
 };
 
-export type ReadingThreadParts = {
+export type ReadingThreadDeps = {
   readonly startThread: () => Worker;
   readonly settings: ThreadSettings;
   readonly clock: Clock;
@@ -59,11 +59,11 @@ type Waiting = {
 };
 
 export class ReadingThread implements Upstream, Recorder {
-  readonly #parts: ReadingThreadParts;
   readonly #waiting = new Map<number, Waiting>();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   #worker: Worker | undefined;
   #lastId = 0;
+  #database: DatabaseState | undefined;
   #isStopped = false;
   waitingEvents = 0;
   fault: unknown;
@@ -74,9 +74,7 @@ export class ReadingThread implements Upstream, Recorder {
   /** How a server is watched. Set before the first reading. */
   planOf: ((serverId: string) => WatchPlan) | undefined;
 
-  constructor(parts: ReadingThreadParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: ReadingThreadDeps) {}
 
   async readServer(serverKey: string): Promise<UpstreamReading> {
     try {
@@ -120,6 +118,12 @@ export class ReadingThread implements Upstream, Recorder {
     return this.#call("recordHook", QUERY_MS, serverId, hook, this.#getPlan(serverId));
   }
 
+  /** For an archive in the store's database. */
+  learnDatabase(database: DatabaseState): void {
+    this.#database = database;
+    if (this.#worker) this.#tell({ database });
+  }
+
   /** Throws StartRefused when the archive can never be used as it is. */
   async checkArchive(): Promise<void> {
     const verdict = await this.#call("checkArchive", QUERIES_MS).catch((error) => {
@@ -129,7 +133,7 @@ export class ReadingThread implements Upstream, Recorder {
     });
     if ("refusal" in verdict) throw new StartRefused(verdict.refusal, 2);
     const { problem: reason } = verdict;
-    if (reason !== undefined) this.#parts.log.error({ reason }, ARCHIVE_UNUSABLE);
+    if (reason !== undefined) this.deps.log.error({ reason }, ARCHIVE_UNUSABLE);
   }
 
   async removeServer(serverId: string): Promise<void> {
@@ -163,7 +167,7 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   get #callMs(): number {
-    return this.#parts.settings.upstream.timeoutMs + EXTRA_MS;
+    return this.deps.settings.upstream.timeoutMs + EXTRA_MS;
   }
 
   #getPlan(serverId: string): WatchPlan {
@@ -236,7 +240,7 @@ export class ReadingThread implements Upstream, Recorder {
 
   #post(message: Call | News): void {
     const worker = this.#worker ?? this.#start();
-    worker.postMessage({ ...message, now: this.#parts.clock() } satisfies ToThread);
+    worker.postMessage({ ...message, now: this.deps.clock() } satisfies ToThread);
   }
 
   #start(): Worker {
@@ -245,7 +249,8 @@ export class ReadingThread implements Upstream, Recorder {
     worker.onerror = ({ message }) => this.#end(worker, message);
     worker.addEventListener("close", () => this.#end(worker, "it was closed"));
     this.#worker = worker;
-    this.#post({ open: this.#parts.settings });
+    this.#post({ open: this.deps.settings });
+    if (this.#database) this.#post({ database: this.#database });
     // The thread must not keep a finished process alive.
     worker.unref();
     return worker;
@@ -253,7 +258,7 @@ export class ReadingThread implements Upstream, Recorder {
 
   #startThread(): Worker {
     try {
-      return this.#parts.startThread();
+      return this.deps.startThread();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       throw new ArchiveUnavailable(`the reading thread could not be started: ${reason}`, { cause: error });
@@ -266,7 +271,7 @@ export class ReadingThread implements Upstream, Recorder {
     if ("id" in message) this.#settle(message);
     else if ("recorded" in message) this.onRecorded?.(message.recorded);
     else if ("question" in message) void this.#answer(worker, message);
-    else if ("log" in message) this.#parts.log[message.log](message.fields, message.message);
+    else if ("log" in message) this.deps.log[message.log](message.fields, message.message);
     else if ("counted" in message) this.meter.countEvents(message.counted);
     else if ("waitingEvents" in message) {
       this.waitingEvents = message.waitingEvents;
@@ -288,7 +293,7 @@ export class ReadingThread implements Upstream, Recorder {
     worker: Worker,
     { question, serverId, since }: Extract<FromThread, { question: number }>,
   ): Promise<void> {
-    const sent = await this.#parts.commands.listSent(serverId, since).catch((error) => {
+    const sent = await this.deps.commands.listSent(serverId, since).catch((error) => {
       if (!(error instanceof StoreUnavailable)) this.#logFault(error);
       return undefined;
     });
@@ -316,7 +321,7 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   #logFault(error: unknown): void {
-    const { log, clock } = this.#parts;
+    const { log, clock } = this.deps;
     this.#throttleLog(clock(), (unlogged) => {
       log.error({ err: error, unlogged }, "the reading thread failed");
     });

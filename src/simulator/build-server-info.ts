@@ -5,15 +5,7 @@ import type { KillEntry, LogEntries, LoggedEntry, LogList } from "./log-lists.ts
 import type { QuirkName, Quirks } from "./quirks.ts";
 import { hashOf } from "./random.ts";
 import { addressOf, nearestCrossing, pointOf } from "./street-map.ts";
-import {
-  type EmergencyCall,
-  listPlayers,
-  type Player,
-  type Profile,
-  type Rank,
-  refOf,
-  type Town,
-} from "./town.ts";
+import { type EmergencyCall, listPlayers, type Player, type Profile, type Rank, refOf, type Town } from "./town.ts";
 
 type Fields = Record<string, unknown>;
 type Source = { town: Town; quirks: Quirks };
@@ -108,9 +100,7 @@ function buildPermission({ rank }: Profile, quirks: Quirks): string {
 function buildStaff({ town, quirks }: Source): unknown {
   const emptyAsList = quirks.isOn("emptyMapsAsLists");
   const mapOf = (rank: Rank) => {
-    const entries = town.profiles
-      .filter((profile) => profile.rank === rank)
-      .map(({ id, name }) => [String(id), name]);
+    const entries = town.profiles.filter((profile) => profile.rank === rank).map(({ id, name }) => [String(id), name]);
     return entries.length === 0 && emptyAsList ? [] : Object.fromEntries(entries);
   };
   const staff = { Admins: mapOf("administrator"), Mods: mapOf("moderator"), Helpers: mapOf("helper") };
@@ -162,11 +152,7 @@ function buildVehicle(source: Source, { profile, vehicle }: Player): Fields[] {
   if (!vehicle) return [];
   const fields: Fields = { Name: vehicle.model, Owner: profile.name };
   if (source.quirks.isOn("vehiclePlates")) fields.Plate = vehicle.plate;
-  Object.assign(fields, {
-    Texture: vehicle.livery,
-    ColorHex: vehicle.colorHex,
-    ColorName: vehicle.colorName,
-  });
+  Object.assign(fields, { Texture: vehicle.livery, ColorHex: vehicle.colorHex, ColorName: vehicle.colorName });
   addGap(source, fields, "Texture", "textureGaps", 5, vehicle.plate);
   addGap(source, fields, "ColorHex", "colorHexGaps", 8, vehicle.plate);
   addGap(source, fields, "ColorName", "colorNameGaps", 8, vehicle.plate);

@@ -1,8 +1,8 @@
 // Commands change the town, are logged, and are refused with the codes of the game API.
 import { beforeEach, describe, expect, test } from "bun:test";
-import { createTown } from "./advance-town.ts";
 import { COMMAND_LENGTH_MAX, PROHIBITED_WORD, runRemoteCommand } from "./commands.ts";
 import { listPlayers, type Player, type Town } from "./town.ts";
+import { createTown } from "./town-registry.ts";
 
 let town: Town;
 let someone: Player;
@@ -13,9 +13,7 @@ beforeEach(() => {
     { seed: 1, serverId: "demo", playersWanted: 20, maxPlayers: 20, speed: 1, logWindow: 50 },
     1_800_000_000_000,
   );
-  const free = listPlayers(town).filter(
-    ({ team, profile }) => team === "Civilian" && profile.rank === "none",
-  );
+  const free = listPlayers(town).filter(({ team, profile }) => team === "Civilian" && profile.rank === "none");
   [someone, other] = free as [Player, Player];
   town.queue = [];
 });

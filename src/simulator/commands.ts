@@ -1,9 +1,8 @@
 // The commands of the game: which exist, what they change in the town, and the command log.
-import { findProfiles, findTargets } from "./command-targets.ts";
 import { startFire, stopFires } from "./emergencies.ts";
 import { jail, killPlayer, release, respawn, setStars } from "./player-behaviour.ts";
 import { ban, leave, unban } from "./population.ts";
-import { type Player, type Profile, RANKS, type Rank, refOf, type Town, timestampOf } from "./town.ts";
+import { listPlayers, type Player, type Profile, RANKS, type Rank, refOf, type Town, timestampOf } from "./town.ts";
 
 export const COMMAND_LENGTH_MAX = 1000;
 const WANTED_STARS = 3;
@@ -12,6 +11,7 @@ const WANTED_STARS = 3;
 export const PROHIBITED_WORD = "prohibitedword";
 
 export type CommandRefusal = 3001 | 3002 | 4002 | 4003;
+/** `actor` is null for commands that come from outside the game. */
 type ParsedCommand = { town: Town; actor: Player | null; targets: string; rest: string };
 type Effect = (command: ParsedCommand) => void;
 
@@ -38,8 +38,7 @@ const revoke = (rank: Rank): Effect => changeRank((old) => (old === rank ? "none
 
 const banTargets: Effect = ({ town, actor, targets }) => {
   const online = findTargets(town, actor, targets).map(({ profile }) => profile);
-  for (const profile of new Set<Profile>([...online, ...findProfiles(town.profiles, targets)]))
-    ban(town, profile);
+  for (const profile of new Set<Profile>([...online, ...findProfiles(town.profiles, targets)])) ban(town, profile);
 };
 
 const unbanTargets: Effect = ({ town, targets }) => {
@@ -63,10 +62,7 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
   ["ban", banTargets],
   ["unban", unbanTargets],
   ["kill", forEachTarget((town, target) => killPlayer(town, target, null))],
-  [
-    "wanted",
-    forEachTarget((_, target, { rest }) => setStars(target, Number.parseInt(rest, 10) || WANTED_STARS)),
-  ],
+  ["wanted", forEachTarget((_, target, { rest }) => setStars(target, Number.parseInt(rest, 10) || WANTED_STARS))],
   ["unwanted", forEachTarget((_, target) => setStars(target, 0))],
   ["jail", forEachTarget(jail)],
   ["unjail", forEachTarget(release)],
@@ -90,15 +86,7 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map<string, Effect>([
 ]);
 
 /** Commands that exist in the game but are refused through the API. */
-const RESTRICTED: ReadonlySet<string> = new Set([
-  "shutdown",
-  "to",
-  "tocar",
-  "toatv",
-  "view",
-  "loadlayout",
-  "unloadlayout",
-]);
+const RESTRICTED: ReadonlySet<string> = new Set("shutdown to tocar toatv view loadlayout unloadlayout".split(" "));
 
 function words(list: string): [string, Effect][] {
   return list.split(" ").map((word) => [word, noEffect]);
@@ -126,11 +114,7 @@ export function runCommandInGame(town: Town, actor: Player, text: string): void 
   EFFECTS.get(command.word)?.(command);
 }
 
-function parseCommand(
-  town: Town,
-  actor: Player | null,
-  text: string,
-): (ParsedCommand & { word: string }) | undefined {
+function parseCommand(town: Town, actor: Player | null, text: string): (ParsedCommand & { word: string }) | undefined {
   const match = /^:(\S+)(?:\s+(\S+))?\s*(.*)$/s.exec(text.trim());
   if (!match) return undefined;
   const [, word = "", targets = "", rest = ""] = match;
@@ -139,4 +123,41 @@ function parseCommand(
 
 function logCommand(town: Town, actor: Player | null, text: string): void {
   town.logs.add("CommandLogs", { at: timestampOf(town), player: actor ? refOf(actor.profile) : null, text });
+}
+
+/** The players that a command names: by the beginning of the name, by id, in comma lists, or all, others and me. */
+export function findTargets(town: Town, actor: Player | null, words: string): Player[] {
+  const players = listPlayers(town);
+  const found = new Set<Player>();
+  for (const word of splitList(words)) {
+    for (const player of players) {
+      if (matches(player, actor, word)) found.add(player);
+    }
+  }
+  return [...found];
+}
+
+function matches(player: Player, actor: Player | null, word: string): boolean {
+  if (word === "all") return true;
+  if (word === "others") return player !== actor;
+  if (word === "me") return player === actor;
+  return matchesName(player.profile, word);
+}
+
+/** Ranks and bans also apply to users who are offline, by whole name or id only. */
+export function findProfiles(profiles: Iterable<Profile>, words: string): Profile[] {
+  const wanted = new Set(splitList(words));
+  return [...profiles].filter(({ id, name }) => wanted.has(String(id)) || wanted.has(name.toLowerCase()));
+}
+
+function matchesName(profile: Profile, word: string): boolean {
+  return String(profile.id) === word || profile.name.toLowerCase().startsWith(word);
+}
+
+function splitList(words: string): string[] {
+  return words
+    .toLowerCase()
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
 }

@@ -2,11 +2,10 @@
 // /_entries lists every log entry of a town.
 import type { CallLog } from "./call-log.ts";
 import { type Answer, answerJson } from "./error-answers.ts";
-import { describeFaultKinds, parseFault } from "./fault-kinds.ts";
-import { type ArmedFault, FAULTS_MAX, type FaultList } from "./fault-list.ts";
+import { type ArmedFault, describeFaultKinds, FAULTS_MAX, type FaultList, parseFault } from "./fault-kinds.ts";
 import type { EntryList } from "./protocol.ts";
 
-export type ControlParts = {
+export type ControlDeps = {
   readonly faults: FaultList;
   readonly calls: CallLog;
   /** Undefined when no call has created the town. */
@@ -27,11 +26,7 @@ export function isControlPath(path: string): boolean {
 }
 
 export class ControlApi {
-  readonly #parts: ControlParts;
-
-  constructor(parts: ControlParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: ControlDeps) {}
 
   answer(request: ControlRequest): Answer {
     switch (request.path) {
@@ -46,25 +41,24 @@ export class ControlApi {
 
   /** `json` is the parsed body of `POST /_faults`. */
   arm(json: unknown): ArmingResult {
-    const { faults, clock, pausePort } = this.#parts;
+    const { faults, clock, pausePort } = this.deps;
     const parsed = parseFault(json);
     if (!("request" in parsed)) return { field: parsed.field, message: `${parsed.field}: ${parsed.problem}` };
     const fault = faults.arm(parsed.request, clock());
-    if (!fault)
-      return { field: "kind", message: `kind: ${FAULTS_MAX} faults are armed already; clear them first` };
+    if (!fault) return { field: "kind", message: `kind: ${FAULTS_MAX} faults are armed already; clear them first` };
     if (fault.kind === "refused") pausePort(fault.seconds ?? 0);
     return { fault };
   }
 
   clearFaults(): void {
-    this.#parts.faults.clear();
-    this.#parts.cancelPause();
+    this.deps.faults.clear();
+    this.deps.cancelPause();
   }
 
   #answerFaults({ method, body }: ControlRequest): Answer {
     switch (method) {
       case "GET": {
-        const armed = this.#parts.faults.list(this.#parts.clock()).map(describeFault);
+        const armed = this.deps.faults.list(this.deps.clock()).map(describeFault);
         return answerJson(200, { kinds: describeFaultKinds(), armed });
       }
       case "POST":
@@ -89,7 +83,7 @@ export class ControlApi {
   }
 
   #answerCalls({ method, query }: ControlRequest): Answer {
-    const { calls } = this.#parts;
+    const { calls } = this.deps;
     switch (method) {
       case "GET": {
         const since = findSince(new URLSearchParams(query));
@@ -108,15 +102,11 @@ export class ControlApi {
     const parameters = new URLSearchParams(query);
     const server = parameters.get("server");
     if (!server)
-      return answerJson(400, {
-        field: "server",
-        message: "server: must be the part of a server key after the hyphen",
-      });
+      return answerJson(400, { field: "server", message: "server: must be the part of a server key after the hyphen" });
     const since = findSince(parameters);
     if (since === undefined) return answerBadSince();
-    const entries = this.#parts.findEntries(server, since);
-    if (!entries)
-      return answerJson(404, { field: "server", message: "server: no call has been made for it" });
+    const entries = this.deps.findEntries(server, since);
+    if (!entries) return answerJson(404, { field: "server", message: "server: no call has been made for it" });
     return answerJson(200, entries);
   }
 }

@@ -1,6 +1,6 @@
 // Emergency calls: created by players, answered by players of one team, and closed after some minutes.
+import { SERVICE_TEAMS, type ServiceTeam } from "./names.ts";
 import { choosePlace, type Place } from "./street-map.ts";
-import { SERVICE_TEAMS, type ServiceTeam } from "./teams.ts";
 import { activityOf, type EmergencyCall, listPlayers, type Town, timestampOf } from "./town.ts";
 
 const OPEN_CALLS_MAX = 12;
@@ -12,12 +12,7 @@ const ANSWER_CHANCE = 1 / 40;
 
 const DESCRIPTIONS: Record<ServiceTeam, readonly string[]> = {
   Sheriff: ["Speeding truck on the county road", "Trespassers at the farm", "Someone is stealing my tractor"],
-  Police: [
-    "Robbery at the jewelry store",
-    "Shots fired",
-    "Hit and run, white sedan",
-    "Bank alarm is ringing",
-  ],
+  Police: ["Robbery at the jewelry store", "Shots fired", "Hit and run, white sedan", "Bank alarm is ringing"],
   Fire: ["House on fire", "Person trapped in a car", "Smoke from the gas station", "Unconscious person"],
   DOT: ["Broken down vehicle", "Traffic light knocked over", "Tree across the road", "Need a tow"],
 };
@@ -39,12 +34,7 @@ export function tickEmergencies(town: Town): void {
 export function startFire(town: Town): void {
   const caller = town.random.find(listPlayers(town));
   if (!caller) return;
-  addCall(town, {
-    team: "Fire",
-    callerId: caller.profile.id,
-    place: choosePlace(town.random),
-    isFire: true,
-  });
+  addCall(town, { team: "Fire", callerId: caller.profile.id, place: choosePlace(town.random), isFire: true });
 }
 
 export function stopFires(town: Town): void {

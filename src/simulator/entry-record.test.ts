@@ -1,7 +1,7 @@
 // The record of log entries has a limit for each town and one for all towns together.
 import { expect, test } from "bun:test";
-import { ENTRIES_MAX, ENTRIES_TOTAL_MAX, EntryRecord } from "./entry-record.ts";
 import type { LoggedEntry } from "./log-lists.ts";
+import { ENTRIES_MAX, ENTRIES_TOTAL_MAX, EntryRecord } from "./town-logs.ts";
 
 const entryAt = (at: number): LoggedEntry => ({
   list: "KillLogs",
@@ -15,12 +15,7 @@ test("beyond ENTRIES_MAX the oldest entries of a town are dropped, and the answe
   expect(record.list(0)).toMatchObject({ next: ENTRIES_MAX, isTruncated: false });
   for (let i = 0; i < 3; i++) record.add(entryAt(ENTRIES_MAX + i));
   const { entries, next, isTruncated } = record.list(0);
-  expect([entries.length, entries[0]?.entry.at, next, isTruncated]).toEqual([
-    ENTRIES_MAX,
-    3,
-    ENTRIES_MAX + 3,
-    true,
-  ]);
+  expect([entries.length, entries[0]?.entry.at, next, isTruncated]).toEqual([ENTRIES_MAX, 3, ENTRIES_MAX + 3, true]);
   expect(record.list(3).isTruncated).toBe(false);
   expect(timesOf(record, ENTRIES_MAX + 1)).toEqual([ENTRIES_MAX + 1, ENTRIES_MAX + 2]);
 });
@@ -30,11 +25,7 @@ test("when all towns together keep ENTRIES_TOTAL_MAX, a town keeps no more than 
   const record = new EntryRecord(count);
   const late = new EntryRecord(count);
   for (let i = 0; i < 5; i++) record.add(entryAt(i));
-  expect([timesOf(record), record.list(0).isTruncated, count.total]).toEqual([
-    [3, 4],
-    true,
-    ENTRIES_TOTAL_MAX,
-  ]);
+  expect([timesOf(record), record.list(0).isTruncated, count.total]).toEqual([[3, 4], true, ENTRIES_TOTAL_MAX]);
   late.add(entryAt(9));
   expect(late.list(0)).toEqual({ entries: [], next: 1, isTruncated: true });
   record.clear();

@@ -1,4 +1,5 @@
-// The game API's error answers: codes, HTTP statuses, messages and body forms.
+// The game API's error answers: codes, HTTP statuses, messages and body forms, and the faults that replace an answer.
+import type { Fault } from "./fault-kinds.ts";
 import type { Quirks } from "./quirks.ts";
 
 export type Answer = { status: number; headers: Record<string, string>; body: string; code?: number };
@@ -52,4 +53,45 @@ function bodyOf(code: number, message: string, form: ErrorForm): Record<string, 
 /** The body form of this error for this server, which follows from the seed. */
 export function chooseErrorForm(quirks: Quirks, seed: number, serverId: string, code: number): ErrorForm {
   return quirks.affects("errorInsteadOfMessage", 4, seed, serverId, code) ? "error" : "message";
+}
+
+const PROXY_PAGE =
+  "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>" +
+  "<body><center><h1>502 Bad Gateway</h1></center><hr><center>edge</center></body></html>\n";
+
+/** The answer that replaces the normal one; undefined for faults that do not replace it. */
+export function findFaultAnswer(fault: Fault, nowMs: number): Answer | undefined {
+  const { kind, settings } = fault;
+  switch (kind) {
+    case "code":
+      return answerError(Number(settings.code), settings as ErrorOverrides);
+    case "not-json":
+      return { status: 200, headers: { "Content-Type": "application/json" }, body: '{"Name": "Willow Bay", Oops' };
+    case "html-502":
+      return { status: 502, headers: { "Content-Type": "text/html" }, body: PROXY_PAGE };
+    case "redirect": {
+      const headers = { Location: String(settings.to), "Content-Type": "text/plain" };
+      return { status: Number(settings.status), headers, body: "Moved\n" };
+    }
+    case "rate-limit":
+      return answerFakeRateLimit(settings, nowMs);
+    default:
+      return undefined;
+  }
+}
+
+function answerFakeRateLimit(settings: Fault["settings"], nowMs: number): Answer {
+  const retryAfter = Number(settings.retry_after);
+  const headers: Record<string, string> = {};
+  if (settings.headers) {
+    headers["X-RateLimit-Bucket"] = "unauthenticated-global";
+    headers["X-RateLimit-Limit"] = "35";
+    headers["X-RateLimit-Remaining"] = "0";
+    headers["X-RateLimit-Reset"] = String(Math.ceil(nowMs / 1000 + retryAfter));
+    if (settings.retry_header) headers["Retry-After"] = String(Math.ceil(retryAfter));
+  }
+  const body: Record<string, unknown> = { message: "You are being rate limited!", bucket: "unauthenticated-global" };
+  if (settings.retry_body) body.retry_after = retryAfter;
+  if (settings.with_code) body.code = 4001;
+  return { ...answerJson(429, body, headers), code: 4001 };
 }

@@ -1,7 +1,6 @@
 // Fault requests are parsed, or refused with the name of the invalid field; armed faults apply to the calls they are meant for.
 import { describe, expect, test } from "bun:test";
-import { FAULT_KINDS, type FaultRequest, parseFault } from "./fault-kinds.ts";
-import { FAULTS_MAX, FaultList } from "./fault-list.ts";
+import { FAULT_KINDS, FAULTS_MAX, FaultList, type FaultRequest, parseFault } from "./fault-kinds.ts";
 
 function requestOf(json: unknown): FaultRequest {
   const parsed = parseFault(json);

@@ -13,8 +13,7 @@ afterEach(async () => {
 });
 afterAll(() => simulator.stop());
 
-const READ =
-  "GET /v2/server?Players=true HTTP/1.1\r\nHost: game\r\nserver-key: abc-town\r\nConnection: close\r\n\r\n";
+const READ = "GET /v2/server?Players=true HTTP/1.1\r\nHost: game\r\nserver-key: abc-town\r\nConnection: close\r\n\r\n";
 
 type Exchange = {
   head: string;
@@ -94,9 +93,7 @@ describe("faults of the connection", () => {
   test("hang never answers the call, and the call is logged all the same", async () => {
     await arm({ kind: "hang" });
     expect(await exchange(READ, 150)).toMatchObject({ end: "silence", chunks: 0 });
-    expect(simulator.calls().calls).toMatchObject([
-      { kind: "read", server: "town", fault: "hang", status: null },
-    ]);
+    expect(simulator.calls().calls).toMatchObject([{ kind: "read", server: "town", fault: "hang", status: null }]);
   });
 
   test("slow sends the normal answer after its delay", async () => {
@@ -214,18 +211,17 @@ describe("faults of the answer", () => {
   test("redirect sends the requested location", async () => {
     await arm({ kind: "redirect", to: "http://127.0.0.1:1/elsewhere" });
     const response = await read();
-    expect([response.status, response.headers.get("location")]).toEqual([
-      302,
-      "http://127.0.0.1:1/elsewhere",
-    ]);
+    expect([response.status, response.headers.get("location")]).toEqual([302, "http://127.0.0.1:1/elsewhere"]);
   });
 
   test("rate-limit sends the wait in header and body, and each can be left out", async () => {
     await arm({ kind: "rate-limit", retry_after: 7, times: 1 });
     const full = await read();
-    expect([full.status, full.headers.get("retry-after"), full.headers.get("x-ratelimit-remaining")]).toEqual(
-      [429, "7", "0"],
-    );
+    expect([full.status, full.headers.get("retry-after"), full.headers.get("x-ratelimit-remaining")]).toEqual([
+      429,
+      "7",
+      "0",
+    ]);
     expect(await full.json()).toMatchObject({ retry_after: 7, code: 4001 });
     await arm({ kind: "rate-limit", headers: false, retry_body: false, with_code: false, times: 1 });
     const bare = await read();
@@ -255,10 +251,7 @@ describe("/_faults", () => {
 
   test("an invalid request is 400 and names the field", async () => {
     const response = await arm({ kind: "slow", ms: "soon" });
-    expect([response.status, await jsonOf(response)]).toEqual([
-      400,
-      { field: "ms", message: "ms: must be a number" },
-    ]);
+    expect([response.status, await jsonOf(response)]).toEqual([400, { field: "ms", message: "ms: must be a number" }]);
     expect((await fetch(`${simulator.url}/_faults`, { method: "POST", body: "{" })).status).toBe(400);
     expect((await fetch(`${simulator.url}/_faults`, { method: "PUT" })).status).toBe(405);
   });

@@ -50,7 +50,7 @@ export class HookKeys {
   }
 }
 
-export type HookSenderParts = {
+export type HookSenderDeps = {
   readonly post: HookPost;
   readonly keys: HookKeys;
   readonly quirks: Quirks;
@@ -59,7 +59,7 @@ export type HookSenderParts = {
 };
 
 export class HookSender {
-  readonly #parts: HookSenderParts;
+  readonly #deps: HookSenderDeps;
   readonly #bodies: string[] = [];
   /** Waits until the next body was sent. */
   #late: string | undefined;
@@ -70,8 +70,8 @@ export class HookSender {
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
   #isStopped = false;
 
-  constructor(parts: HookSenderParts) {
-    this.#parts = parts;
+  constructor(deps: HookSenderDeps) {
+    this.#deps = deps;
     void this.#probe();
   }
 
@@ -91,7 +91,7 @@ export class HookSender {
   }
 
   async #probe(): Promise<void> {
-    const timestamp = Math.floor(this.#parts.clock() / 1000);
+    const timestamp = Math.floor(this.#deps.clock() / 1000);
     const probe = { event: "WebhookProbe", timestamp, origin: "global", data: {} };
     this.#isProbed = await this.#sendOne(JSON.stringify({ server: "global", events: [probe] }));
     if (this.#isProbed || this.#isStopped) return;
@@ -102,11 +102,7 @@ export class HookSender {
   async #sendAll(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    for (
-      let body = this.#bodies.shift();
-      body !== undefined && !this.#isStopped;
-      body = this.#bodies.shift()
-    ) {
+    for (let body = this.#bodies.shift(); body !== undefined && !this.#isStopped; body = this.#bodies.shift()) {
       await this.#sendInTurn(body);
     }
     this.#isSending = false;
@@ -114,7 +110,7 @@ export class HookSender {
 
   /** Sends this body and the late one after it, or keeps this one as the late one. */
   async #sendInTurn(body: string): Promise<void> {
-    const { quirks, seed } = this.#parts;
+    const { quirks, seed } = this.#deps;
     this.#taken++;
     const late = this.#late;
     if (late === undefined && quirks.affects("webhookUnordered", LATE_ONE_IN, seed, this.#taken)) {
@@ -128,7 +124,7 @@ export class HookSender {
 
   /** Whether the answer was 2xx. */
   async #sendOne(body: string, isRepeated = false): Promise<boolean> {
-    const { post, keys, clock } = this.#parts;
+    const { post, keys, clock } = this.#deps;
     const headers = keys.sign(body, clock());
     try {
       if (isRepeated) await post(headers, body);

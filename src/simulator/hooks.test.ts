@@ -1,13 +1,12 @@
 // The webhooks of the simulator: signed, a probe first, and what they say is what a read shows.
 import { expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
-import { advanceTown } from "./advance-town.ts";
 import { buildServerInfo } from "./build-server-info.ts";
 import { HookKeys, HookSender } from "./hook-sender.ts";
 import { chooseQuirks, type Quirks } from "./quirks.ts";
 import type { HookEvent } from "./town.ts";
 import { HOOK_EVENTS_MAX } from "./town-hooks.ts";
-import { TownRegistry } from "./town-registry.ts";
+import { advanceTown, TownRegistry } from "./town-registry.ts";
 
 const T0 = 1_800_000_000_000;
 const PLAN = { seed: 1, playersWanted: 24, maxPlayers: 24, speed: 1, logWindow: 50 };
@@ -147,19 +146,17 @@ test("without quirks every body is sent once and in order", async () => {
 
 test("webhookRepeated sends some bodies again, with the same headers", async () => {
   const { sent, numbers } = await sendNumbered(chooseQuirks({ webhookUnordered: false }));
-  const repeated = sent.filter(({ body }, place) => body === sent[place - 1]?.body);
+  const repeated = sent.filter(({ body }, index) => body === sent[index - 1]?.body);
   expect(repeated.length).toBeWithin(1, 30);
   expect([...new Set(numbers)]).toEqual(NUMBERS);
   for (const { body, headers } of repeated) {
-    expect(new Set(sent.filter((each) => each.body === body).map((each) => each.headers))).toEqual(
-      new Set([headers]),
-    );
+    expect(new Set(sent.filter((each) => each.body === body).map((each) => each.headers))).toEqual(new Set([headers]));
   }
 });
 
 test("webhookUnordered swaps some bodies with the next, and loses none but one that still waits", async () => {
   const { numbers } = await sendNumbered(chooseQuirks({ webhookRepeated: false }));
-  const swapped = numbers.filter((number, place) => number < (numbers[place - 1] ?? 0));
+  const swapped = numbers.filter((number, index) => number < (numbers[index - 1] ?? 0));
   expect(swapped.length).toBeWithin(1, 30);
   const isSwapped = (number: number) => numbers[numbers.indexOf(number) - 1] === number + 1;
   expect(swapped.every(isSwapped)).toBe(true);

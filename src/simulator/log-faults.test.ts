@@ -29,10 +29,7 @@ const call = (path: string, server = "town") =>
   fetch(`${simulator.url}${path}`, { headers: { "server-key": `abc-${server}` } });
 
 async function read(server = "town"): Promise<Logs> {
-  const response = await call(
-    `/v2/server?Players=true&${LOG_LISTS.map((list) => `${list}=true`).join("&")}`,
-    server,
-  );
+  const response = await call(`/v2/server?Players=true&${LOG_LISTS.map((list) => `${list}=true`).join("&")}`, server);
   expect(response.status).toBe(200);
   return (await response.json()) as Logs;
 }
@@ -139,9 +136,7 @@ test("forget-logs empties the four lists for good, and new entries appear afterw
   }
   const truth = (await readEntries()).entries;
   expect(truth.length).toBeGreaterThanOrEqual(before.KillLogs.length + later.KillLogs.length);
-  expect(elementsOf(truth, "KillLogs").slice(0, before.KillLogs.length).toReversed()).toEqual(
-    before.KillLogs,
-  );
+  expect(elementsOf(truth, "KillLogs").slice(0, before.KillLogs.length).toReversed()).toEqual(before.KillLogs);
 });
 
 describe("faults of one answer", () => {

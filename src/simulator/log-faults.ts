@@ -1,5 +1,5 @@
 // The faults of the log lists: some change the logs of the town, others only the lists of one answer.
-import type { Fault } from "./fault-list.ts";
+import type { Fault } from "./fault-kinds.ts";
 import { LOG_LISTS, type LogEntries, type LogList } from "./log-lists.ts";
 import type { GameCall } from "./protocol.ts";
 import { hashOf } from "./random.ts";
@@ -9,24 +9,20 @@ type Fields = Record<string, unknown>;
 
 /** What a fault of the log lists does to a call; nothing for the other kinds. */
 export function findLogChanges(fault: Fault): Pick<GameCall, "changeTown" | "distort"> {
-  const list = (fault.findText("list") ?? "KillLogs") as LogList;
-  switch (fault.kind) {
+  const { kind, settings, callsBefore } = fault;
+  const list = settings.list as LogList;
+  switch (kind) {
     case "burst":
-      return {
-        changeTown: (town) => addBurst(town, list, fault.findNumber("count") ?? 2 * town.logs.window),
-      };
+      return { changeTown: (town) => addBurst(town, list, Number(settings.count ?? 2 * town.logs.window)) };
     case "same-second":
-      return { changeTown: (town) => addEqualEntries(town, list, fault.findNumber("count") ?? 2) };
+      return { changeTown: (town) => addEqualEntries(town, list, Number(settings.count)) };
     case "forget-logs":
       return { changeTown: (town) => town.logs.forget() };
     case "partial-logs":
-      return {
-        distort: (answer) => mapLogs(answer, (elements) => elements.slice(0, fault.findNumber("keep") ?? 3)),
-      };
+      return { distort: (answer) => mapLogs(answer, (elements) => elements.slice(0, Number(settings.keep))) };
     case "reorder-logs":
       return {
-        distort: (answer, town) =>
-          mapLogs(answer, (elements, list) => shuffle(elements, town.seed, list, fault.callsBefore)),
+        distort: (answer, town) => mapLogs(answer, (elements, list) => shuffle(elements, town.seed, list, callsBefore)),
       };
     default:
       return {};

@@ -6,6 +6,12 @@ export type LogList = (typeof LOG_LISTS)[number];
 /** How many entries a list can show. */
 export const LOG_WINDOW_MAX = 10_000;
 
+/** The limits of the simulator's options. The command line checks them before it loads the simulator. */
+export const PLAYERS_MAX = 500;
+export const LIMIT_MAX = 1_000_000_000;
+export const SPEED_MIN = 0.001;
+export const SPEED_MAX = 1_000_000;
+
 export type JoinEntry = { at: number; join: boolean; player: string };
 /** `killer` is null when no player was the killer. */
 export type KillEntry = { at: number; killed: string; killer: string | null };
@@ -13,12 +19,7 @@ export type KillEntry = { at: number; killed: string; killer: string | null };
 export type CommandEntry = { at: number; player: string | null; text: string };
 export type ModCall = { at: number; caller: string; moderator: string | null; answerAt: number | null };
 
-export type LogEntries = {
-  JoinLogs: JoinEntry;
-  KillLogs: KillEntry;
-  CommandLogs: CommandEntry;
-  ModCalls: ModCall;
-};
+export type LogEntries = { JoinLogs: JoinEntry; KillLogs: KillEntry; CommandLogs: CommandEntry; ModCalls: ModCall };
 
 /** An entry together with the list that it belongs to. */
 export type LoggedEntry<L extends LogList = LogList> = { [K in L]: { list: K; entry: LogEntries[K] } }[L];

@@ -1,19 +1,17 @@
 // Corrupted answers are still JSON, and nine calls show every kind of damage.
 import { expect, test } from "bun:test";
 import { SECTIONS } from "../core/sections.ts";
-import { createTown } from "./advance-town.ts";
 import { buildServerInfo } from "./build-server-info.ts";
 import { corruptShapes } from "./odd-shapes.ts";
 import { ALL_QUIRKS_ALWAYS } from "./quirks.ts";
+import { createTown } from "./town-registry.ts";
 
 const town = createTown(
   { seed: 1, serverId: "odd", playersWanted: 24, maxPlayers: 24, speed: 1, logWindow: 50 },
   1_800_000_000_000,
 );
 const textOf = (callsBefore: number, damagesRequired = false) =>
-  JSON.stringify(
-    corruptShapes(buildServerInfo(town, SECTIONS, ALL_QUIRKS_ALWAYS), callsBefore, damagesRequired),
-  );
+  JSON.stringify(corruptShapes(buildServerInfo(town, SECTIONS, ALL_QUIRKS_ALWAYS), callsBefore, damagesRequired));
 const texts = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((callsBefore) => textOf(callsBefore));
 
 test.each([
@@ -37,8 +35,7 @@ test.each([...SECTIONS])("%s is null in one call, of the wrong type in one and m
   const values = texts.map((text) => JSON.parse(text)[section]);
   expect(values.filter((value) => value === null)).toHaveLength(1);
   expect(values.filter((value) => value === undefined)).toHaveLength(1);
-  const isOther = (value: unknown) =>
-    section === "Staff" ? typeof value === "string" : !Array.isArray(value);
+  const isOther = (value: unknown) => (section === "Staff" ? typeof value === "string" : !Array.isArray(value));
   expect(values.filter((value) => value !== null && value !== undefined && isOther(value))).toHaveLength(1);
 });
 

@@ -24,9 +24,7 @@ const WRONG_FIELDS: Record<string, readonly Fields[]> = {
     { WantedStars: 1.5 },
     { Location: null },
     { Location: "downtown" },
-    {
-      Location: { LocationX: "12.5", LocationZ: null, PostalCode: 218, StreetName: ["x"], BuildingNumber: 7 },
-    },
+    { Location: { LocationX: "12.5", LocationZ: null, PostalCode: 218, StreetName: ["x"], BuildingNumber: 7 } },
     { Permission: 7, Team: null },
     { Team: "Coast Guard", Permission: "Server Wizard", Mood: "sunny" },
     ...HOSTILE_NAMES.map((name) => ({ Player: name })),
@@ -40,12 +38,7 @@ const WRONG_FIELDS: Record<string, readonly Fields[]> = {
     { Extra: 1 },
   ],
   KillLogs: [{ Killer: null }, { Killed: 5 }, { Timestamp: -1 }, { Timestamp: null }],
-  CommandLogs: [
-    { Player: "Remote Server" },
-    { Player: null },
-    { Command: null },
-    { Command: { text: ":h" } },
-  ],
+  CommandLogs: [{ Player: "Remote Server" }, { Player: null }, { Command: null }, { Command: { text: ":h" } }],
   ModCalls: [{ Moderator: "" }, { Moderator: 7 }, { Caller: null }, { Timestamp: "soon" }],
   EmergencyCalls: [
     { Position: [1, 2, 3] },
@@ -90,9 +83,7 @@ export function corruptShapes(valid: Fields, callsBefore: number, damagesRequire
   corrupted.CoOwnerIds = [...coOwners, rawJSON("1234567890123456789")];
   corrupted.CurrentPlayers = rawJSON(`${valid.CurrentPlayers}.0`);
   corrupted.Weather = { Sky: "green" };
-  return damagesRequired
-    ? { ...corrupted, ...WRONG_REQUIRED[callsBefore % WRONG_REQUIRED.length] }
-    : corrupted;
+  return damagesRequired ? { ...corrupted, ...WRONG_REQUIRED[callsBefore % WRONG_REQUIRED.length] } : corrupted;
 }
 
 /** Of any nine calls, a section is null in one, of the wrong type in one, missing in one, and has wrong fields in six. */
@@ -109,18 +100,13 @@ function corruptSection(section: string, value: unknown, variant: number): unkno
 function corruptStaff(value: unknown): Fields {
   const { Admins } = value as { Admins?: unknown };
   const admins = typeof Admins === "object" && Admins !== null && !Array.isArray(Admins) ? Admins : {};
-  const badKeys = JSON.parse(
-    '{"abc": "Letters", "-1": "Minus", "": "Empty", "1.5": "Half", "__proto__": "Proto"}',
-  );
+  const badKeys = JSON.parse('{"abc": "Letters", "-1": "Minus", "": "Empty", "1.5": "Half", "__proto__": "Proto"}');
   return { Admins: { ...admins, ...badKeys, 77: 5 }, Mods: null, Helpers: ["not", "a", "map"], Interns: {} };
 }
 
 function corruptElements(elements: readonly unknown[], wrongFields: readonly Fields[]): unknown[] {
   const template = (elements[0] ?? {}) as Fields;
-  const corrupted = wrongFields.map((wrong, index) => ({
-    ...((elements[index] ?? template) as Fields),
-    ...wrong,
-  }));
+  const corrupted = wrongFields.map((wrong, index) => ({ ...((elements[index] ?? template) as Fields), ...wrong }));
   return [...corrupted, ...elements.slice(wrongFields.length), ...STRAY_ELEMENTS];
 }
 

@@ -1,8 +1,8 @@
 // Simulates the players: they travel, change teams and vehicles, commit crimes, go to jail and die.
+import { generateVehicle } from "./names.ts";
 import { changeTeam, chooseTeam } from "./population.ts";
 import { HOSPITAL, JAIL, travel } from "./street-map.ts";
 import { activityOf, listPlayers, type Player, refOf, type Town, timestampOf } from "./town.ts";
-import { generateVehicle } from "./vehicles.ts";
 
 const STARS_MAX = 5;
 const DRIVING_UNITS_PER_SECOND = [9, 26] as const;
@@ -41,9 +41,7 @@ function tickFreePlayer(town: Town, player: Player, isPoliced: boolean): void {
   } else if (random.chance(CHANCE.newTeam)) {
     changeTeam(town, player, chooseTeam(random));
   }
-  if (player.team === "Civilian" && random.chance(CHANCE.crime)) {
-    setStars(player, player.stars + random.integer(1, 2));
-  }
+  if (player.team === "Civilian" && random.chance(CHANCE.crime)) setStars(player, player.stars + random.integer(1, 2));
 }
 
 function chooseSpeed(town: Town, player: Player): number {

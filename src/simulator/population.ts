@@ -1,20 +1,9 @@
 // Who is online: joining, queueing, leaving, banning. Every change of the players goes through here, so that players,
 // join log and queue always agree.
-import { generateCallsign, generatePlayerName } from "./names.ts";
+import { generateCallsign, generatePlayerName, generateVehicle, type Team } from "./names.ts";
 import type { Random } from "./random.ts";
 import { choosePlace } from "./street-map.ts";
-import type { Team } from "./teams.ts";
-import {
-  isStaff,
-  listPlayers,
-  type Player,
-  type Profile,
-  type Rank,
-  refOf,
-  type Town,
-  timestampOf,
-} from "./town.ts";
-import { generateVehicle } from "./vehicles.ts";
+import { isStaff, listPlayers, type Player, type Profile, type Rank, refOf, type Town, timestampOf } from "./town.ts";
 
 const QUEUE_MAX = 30;
 const BANNED_MAX = 100;
@@ -117,8 +106,7 @@ export function leave(town: Town, player: Player): void {
   const { profile } = player;
   if (!town.players.delete(profile.id)) return;
   town.logs.add("JoinLogs", { at: timestampOf(town), join: false, player: refOf(profile) });
-  for (const call of town.emergencies)
-    call.responderIds = call.responderIds.filter((id) => id !== profile.id);
+  for (const call of town.emergencies) call.responderIds = call.responderIds.filter((id) => id !== profile.id);
   while (town.players.size < town.maxPlayers) {
     const next = town.queue.shift();
     if (!next) break;

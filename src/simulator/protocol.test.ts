@@ -64,8 +64,7 @@ describe("keys", () => {
 
   test("the part of the key after the hyphen decides the town", () => {
     const protocol = open();
-    const players = (serverKey: string) =>
-      protocol.answer({ ...READ, serverKey, query: "Players=true" }).body;
+    const players = (serverKey: string) => protocol.answer({ ...READ, serverKey, query: "Players=true" }).body;
     expect(players("abc-town")).toBe(players("xyz-town"));
     expect(players("abc-town")).not.toBe(players("abc-other"));
   });
@@ -203,9 +202,7 @@ describe("quirks of the protocol", () => {
   test("some errors have the form {error, code}, always the same ones, and none when the quirk is off", () => {
     const formsWith = (isOn: boolean) =>
       Array.from({ length: 40 }, (_, i) =>
-        Object.keys(
-          bodyOf(open({ quirks: chooseQuirks(isOn) }).answer({ ...READ, serverKey: `invalid-${i}` })),
-        ).join(),
+        Object.keys(bodyOf(open({ quirks: chooseQuirks(isOn) }).answer({ ...READ, serverKey: `invalid-${i}` }))).join(),
       );
     expect(new Set(formsWith(true))).toEqual(new Set(["code,message", "error,code"]));
     expect(formsWith(true)).toEqual(formsWith(true));

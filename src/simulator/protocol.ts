@@ -1,4 +1,5 @@
-// The rules of the game API: turns a call into an answer, with the checks in the game API's order. Knows no sockets.
+// The rules of the game API: turns a call into an answer, with the checks in the game API's order, and its rate limits. Knows
+// no sockets.
 import { parseSections, toSectionNames } from "../core/sections.ts";
 import { buildLogElement, buildServerInfo } from "./build-server-info.ts";
 import { COMMAND_LENGTH_MAX, runRemoteCommand } from "./commands.ts";
@@ -6,8 +7,6 @@ import { type Answer, answerError, answerJson, chooseErrorForm } from "./error-a
 import type { LogList } from "./log-lists.ts";
 import type { Quirks } from "./quirks.ts";
 import { hashOf } from "./random.ts";
-import { answerRateLimited, limitHeaders, WindowLimit } from "./rate-limits.ts";
-import { judgeKeys, serverIdOf } from "./server-keys.ts";
 import type { Town } from "./town.ts";
 import type { TownRegistry } from "./town-registry.ts";
 
@@ -77,10 +76,7 @@ export class Protocol {
     const recorded = this.#rules.towns.find(serverId)?.logs.listRecorded(since);
     if (!recorded) return undefined;
     const { quirks } = this.#rules;
-    const entries = recorded.entries.map((logged) => ({
-      list: logged.list,
-      element: buildLogElement(logged, quirks),
-    }));
+    const entries = recorded.entries.map((logged) => ({ list: logged.list, element: buildLogElement(logged, quirks) }));
     return { entries, next: recorded.next, truncated: recorded.isTruncated };
   }
 
@@ -89,8 +85,7 @@ export class Protocol {
       // As in the real game API, the bucket's name contains the whole server key. Clients must not log it.
       return { bucket: `command-${serverKey}`, verdict: this.#commands.take(serverKey, nowMs) };
     }
-    if (globalKey !== "")
-      return { bucket: "global", verdict: this.#readsByApplication.take(globalKey, nowMs) };
+    if (globalKey !== "") return { bucket: "global", verdict: this.#readsByApplication.take(globalKey, nowMs) };
     return { bucket: "unauthenticated-global", verdict: this.#readsBySource.take(source, nowMs) };
   }
 
@@ -113,15 +108,11 @@ export class Protocol {
     this.#commandCount++;
     const { quirks, seed } = this.#rules;
     const hasId = quirks.affects("commandIdInAnswer", 2, seed, this.#commandCount);
-    return answerJson(
-      200,
-      hasId ? { message: "Success", commandId: this.#generateId() } : { message: "Success" },
-    );
+    return answerJson(200, hasId ? { message: "Success", commandId: this.#generateId() } : { message: "Success" });
   }
 
   #generateId(): string {
-    const hex = (part: string) =>
-      hashOf(part, this.#rules.seed, this.#commandCount).toString(16).padStart(8, "0");
+    const hex = (part: string) => hashOf(part, this.#rules.seed, this.#commandCount).toString(16).padStart(8, "0");
     return `${hex("a")}-${hex("b").slice(4)}-4${hex("c").slice(5)}-8${hex("d").slice(5)}-${hex("e")}${hex("f").slice(4)}`;
   }
 
@@ -147,4 +138,81 @@ export function findCommand(body: string): string | undefined {
 function hasDuplicate(query: string): boolean {
   const names = [...new URLSearchParams(query).keys()];
   return new Set(names).size < names.length;
+}
+
+const SERVER_KEY = /^([A-Za-z0-9]+)-([A-Za-z0-9]+)$/;
+const KEY_LENGTH_MAX = 256;
+
+const CODE_OF_FIRST_PART: ReadonlyMap<string, number> = new Map([
+  ["invalid", 2002],
+  ["banned", 2004],
+  ["offline", 3002],
+]);
+
+/** The server's id: the part of the key after the hyphen. Empty for a malformed key. */
+export function serverIdOf(serverKey: string): string {
+  return match(serverKey)?.[2] ?? "";
+}
+
+/** The error code for a call with these keys; undefined when both are valid. */
+export function judgeKeys(serverKey: string, globalKey: string): number | undefined {
+  if (serverKey === "") return 2000;
+  const parts = match(serverKey);
+  if (!parts) return 2001;
+  if (globalKey === "invalid") return 2003;
+  return CODE_OF_FIRST_PART.get(parts[1] ?? "");
+}
+
+function match(serverKey: string): RegExpExecArray | null {
+  return serverKey.length <= KEY_LENGTH_MAX ? SERVER_KEY.exec(serverKey) : null;
+}
+
+const BUCKETS_MAX = 1000;
+
+type LimitVerdict = { isRefused: boolean; limit: number; remaining: number; resetMs: number };
+
+/** Limits the calls per window. A bucket's window begins with its first call. At most BUCKETS_MAX buckets are kept. */
+class WindowLimit {
+  readonly #buckets = new Map<string, { count: number; resetMs: number }>();
+
+  constructor(
+    private readonly limit: number,
+    private readonly windowMs: number,
+  ) {}
+
+  /** Counts one call. Undefined when there is no limit. */
+  take(bucket: string, nowMs: number): LimitVerdict | undefined {
+    if (this.limit === 0 || this.windowMs === 0) return undefined;
+    let window = this.#buckets.get(bucket);
+    if (!window || nowMs >= window.resetMs) {
+      window = { count: 0, resetMs: nowMs + this.windowMs };
+      this.#buckets.delete(bucket);
+      this.#buckets.set(bucket, window);
+      this.#dropOldest();
+    }
+    const isRefused = window.count >= this.limit;
+    if (!isRefused) window.count++;
+    return { isRefused, limit: this.limit, remaining: this.limit - window.count, resetMs: window.resetMs };
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#buckets.keys().next();
+    if (this.#buckets.size > BUCKETS_MAX && !oldest.done) this.#buckets.delete(oldest.value);
+  }
+}
+
+function limitHeaders(bucket: string, verdict: LimitVerdict): Record<string, string> {
+  return {
+    "X-RateLimit-Bucket": bucket,
+    "X-RateLimit-Limit": String(verdict.limit),
+    "X-RateLimit-Remaining": String(verdict.remaining),
+    "X-RateLimit-Reset": String(Math.ceil(verdict.resetMs / 1000)),
+  };
+}
+
+function answerRateLimited(bucket: string, verdict: LimitVerdict, nowMs: number): Answer {
+  const retryAfter = Math.max(1, Math.ceil((verdict.resetMs - nowMs) / 1000));
+  const body = { message: "You are being rate limited!", retry_after: retryAfter, bucket, code: 4001 };
+  const headers = { ...limitHeaders(bucket, verdict), "Retry-After": String(retryAfter) };
+  return { ...answerJson(429, body, headers), code: 4001 };
 }

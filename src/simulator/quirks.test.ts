@@ -1,11 +1,11 @@
 // Every quirk has an effect when it is on, and none when it is off.
 import { describe, expect, test } from "bun:test";
 import { SECTIONS } from "../core/sections.ts";
-import { advanceTown, createTown } from "./advance-town.ts";
 import { buildServerInfo } from "./build-server-info.ts";
 import { runRemoteCommand } from "./commands.ts";
 import { chooseQuirks, QUIRK_NAMES, type QuirkName, type Quirks } from "./quirks.ts";
 import type { Town } from "./town.ts";
+import { advanceTown, createTown } from "./town-registry.ts";
 
 const START_MS = 1_800_000_000_000;
 
@@ -38,8 +38,7 @@ const buildAll = (quirks: Quirks) => TOWNS.map((town) => buildServerInfo(town, S
 const isGap = (fields: Fields, field: string) => fields[field] === "" || !(field in fields);
 const locationOf = (player: Fields) => (player.Location ?? {}) as Fields;
 const hasGap = (list: Fields[], field: string) => list.some((fields) => isGap(fields, field));
-const hasEmptyList = (value: unknown) =>
-  Array.isArray(value) || Object.values(value as Fields).some(Array.isArray);
+const hasEmptyList = (value: unknown) => Array.isArray(value) || Object.values(value as Fields).some(Array.isArray);
 
 /** How to see the effect of a quirk in a ServerInfo. The others are tested in hooks.test.ts and protocol.test.ts. */
 const SIGNS: Partial<Record<QuirkName, (info: Info) => boolean>> = {
@@ -47,16 +46,14 @@ const SIGNS: Partial<Record<QuirkName, (info: Info) => boolean>> = {
   killerMissing: ({ KillLogs }) => hasGap(KillLogs, "Killer"),
   callsignGaps: ({ Players }) => hasGap(Players, "Callsign"),
   textureGaps: ({ Vehicles }) => hasGap(Vehicles, "Texture"),
-  postalCodeGaps: ({ Players }) =>
-    Players.some((player) => player.Location && isGap(locationOf(player), "PostalCode")),
+  postalCodeGaps: ({ Players }) => Players.some((player) => player.Location && isGap(locationOf(player), "PostalCode")),
   buildingNumberGaps: ({ Players }) =>
     Players.some((player) => player.Location && isGap(locationOf(player), "BuildingNumber")),
   colorHexGaps: ({ Vehicles }) => hasGap(Vehicles, "ColorHex"),
   colorNameGaps: ({ Vehicles }) => hasGap(Vehicles, "ColorName"),
   locationMissing: ({ Players }) => hasGap(Players, "Location"),
   emergencyCallerNull: ({ EmergencyCalls }) => EmergencyCalls.some(({ Caller }) => Caller === null),
-  emergencyDescriptionNull: ({ EmergencyCalls }) =>
-    EmergencyCalls.some(({ Description }) => Description === null),
+  emergencyDescriptionNull: ({ EmergencyCalls }) => EmergencyCalls.some(({ Description }) => Description === null),
   emergencyPlaceNull: ({ EmergencyCalls }) =>
     EmergencyCalls.some(({ PositionDescriptor }) => PositionDescriptor === null),
   repeatedCallNumbers: ({ EmergencyCalls }) =>

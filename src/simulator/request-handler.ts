@@ -3,12 +3,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { parseSections, toSectionNames } from "../core/sections.ts";
 import type { CallLog, CallRecord } from "./call-log.ts";
 import { type ControlApi, isControlPath } from "./control-api.ts";
-import { type Answer, answerJson } from "./error-answers.ts";
-import { findFaultAnswer } from "./fault-answers.ts";
-import type { Fault, FaultList } from "./fault-list.ts";
+import { type Answer, answerJson, findFaultAnswer } from "./error-answers.ts";
+import type { Fault, FaultList } from "./fault-kinds.ts";
 import { findLogChanges } from "./log-faults.ts";
 import { corruptShapes } from "./odd-shapes.ts";
-import { findCommand, type GameCall, type Protocol } from "./protocol.ts";
+import { findCommand, type GameCall, type Protocol, serverIdOf } from "./protocol.ts";
 import { ALL_QUIRKS_ALWAYS } from "./quirks.ts";
 import {
   type ResponseTimers,
@@ -19,11 +18,10 @@ import {
   sendHuge,
   sendTruncated,
 } from "./response-writer.ts";
-import { serverIdOf } from "./server-keys.ts";
 
 const BODY_BYTES_MAX = 65_536;
 
-export type RequestHandlerParts = {
+export type RequestHandlerDeps = {
   readonly faults: FaultList;
   readonly calls: CallLog;
   readonly control: ControlApi;
@@ -41,31 +39,23 @@ const GAME_ROUTES: ReadonlyMap<string, GameRoute> = new Map([
 type ParsedRequest = { request: IncomingMessage; method: string; path: string; query: string; body: string };
 
 export class RequestHandler {
-  readonly #parts: RequestHandlerParts;
-
-  constructor(parts: RequestHandlerParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: RequestHandlerDeps) {}
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // A test may have set the simulator's clock; the Date header must agree with the times in rate-limit headers.
-    response.setHeader("Date", new Date(this.#parts.clock()).toUTCString());
+    response.setHeader("Date", new Date(this.deps.clock()).toUTCString());
     const body = await readBody(request);
     const { path, query } = splitTarget(request.url ?? "/");
     const parsed: ParsedRequest = { request, method: request.method ?? "GET", path, query, body: body ?? "" };
-    if (isControlPath(path)) return send(response, this.#parts.control.answer(parsed));
+    if (isControlPath(path)) return send(response, this.deps.control.answer(parsed));
     const route = GAME_ROUTES.get(path);
     if (route?.method === parsed.method) this.#handleGameCall(parsed, route, response);
     else this.#refuseRoute(parsed, response, route);
   }
 
   /** 405 for a known path with the wrong method, else 404. */
-  #refuseRoute(
-    { request, method, path }: ParsedRequest,
-    response: ServerResponse,
-    route: GameRoute | undefined,
-  ): void {
-    const { calls, clock } = this.#parts;
+  #refuseRoute({ request, method, path }: ParsedRequest, response: ServerResponse, route: GameRoute | undefined): void {
+    const { calls, clock } = this.deps;
     const answer = route
       ? answerJson(405, { code: 0, message: "Method Not Allowed" }, { Allow: route.method })
       : answerJson(404, { code: 0, message: "Not Found" });
@@ -75,7 +65,7 @@ export class RequestHandler {
   }
 
   #handleGameCall(parsed: ParsedRequest, { kind }: GameRoute, response: ServerResponse): void {
-    const { faults, calls, protocol, clock } = this.#parts;
+    const { faults, calls, protocol, clock } = this.deps;
     const { request, method, path, query, body } = parsed;
     const call: GameCall = {
       kind,
@@ -100,14 +90,15 @@ export class RequestHandler {
   }
 
   #applyFault(fault: Fault, call: GameCall, entry: CallRecord, response: ServerResponse): void {
-    const { calls, protocol, timers, clock } = this.#parts;
+    const { calls, protocol, timers, clock } = this.deps;
     const answerNormally = () => this.#finish(entry, protocol.answer(call));
+    const { settings, callsBefore } = fault;
     switch (fault.kind) {
       case "hang":
-        if (fault.isSet("acts")) protocol.answer(call);
+        if (settings.acts) protocol.answer(call);
         break;
       case "reset":
-        if (fault.isSet("acts")) protocol.answer(call);
+        if (settings.acts) protocol.answer(call);
         resetConnection(response);
         break;
       case "refused":
@@ -115,21 +106,21 @@ export class RequestHandler {
         resetConnection(response);
         break;
       case "slow":
-        sendDelayed(response, answerNormally(), fault.findNumber("ms") ?? 0, timers);
+        sendDelayed(response, answerNormally(), Number(settings.ms), timers);
         break;
       case "truncated":
         sendTruncated(response, answerNormally(), timers);
         break;
       case "drip":
-        sendByteByByte(response, answerNormally(), fault.findNumber("ms") ?? 0, timers);
+        sendByteByByte(response, answerNormally(), Number(settings.ms), timers);
         break;
       case "huge":
         calls.finish(entry, 200, undefined);
-        sendHuge(response, fault);
+        sendHuge(response, Number(settings.bytes), settings.gzip === true);
         break;
       case "odd-shapes":
         call.quirks = ALL_QUIRKS_ALWAYS;
-        call.distort = (answer) => corruptShapes(answer, fault.callsBefore, fault.isSet("required"));
+        call.distort = (answer) => corruptShapes(answer, callsBefore, settings.required === true);
         send(response, answerNormally());
         break;
       default:
@@ -139,7 +130,7 @@ export class RequestHandler {
   }
 
   #finish(entry: CallRecord, answer: Answer): Answer {
-    this.#parts.calls.finish(entry, answer.status, answer.code);
+    this.deps.calls.finish(entry, answer.status, answer.code);
     return answer;
   }
 }

@@ -3,7 +3,6 @@ import type { ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import type { Answer } from "./error-answers.ts";
-import type { Fault } from "./fault-list.ts";
 
 const CHUNK_BYTES = 65_536;
 /** The first half of the body needs this long to be sent before the connection is closed. */
@@ -57,12 +56,7 @@ export function sendTruncated(response: ServerResponse, answer: Answer, timers: 
   timers.after(response, CLOSE_DELAY_MS, () => response.socket?.destroy());
 }
 
-export function sendByteByByte(
-  response: ServerResponse,
-  answer: Answer,
-  ms: number,
-  timers: ResponseTimers,
-): void {
+export function sendByteByByte(response: ServerResponse, answer: Answer, ms: number, timers: ResponseTimers): void {
   const body = Buffer.from(answer.body);
   writeHead(response, answer, body.length);
   response.flushHeaders();
@@ -74,12 +68,7 @@ export function sendByteByByte(
   });
 }
 
-export function sendDelayed(
-  response: ServerResponse,
-  answer: Answer,
-  ms: number,
-  timers: ResponseTimers,
-): void {
+export function sendDelayed(response: ServerResponse, answer: Answer, ms: number, timers: ResponseTimers): void {
   timers.after(response, ms, () => send(response, answer));
 }
 
@@ -87,14 +76,10 @@ export function resetConnection(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
 }
 
-/** Streams one JSON object of the size that the fault asks for. Only one chunk is in memory at a time. */
-export function sendHuge(response: ServerResponse, fault: Fault): void {
-  const body = Readable.from(generateHuge(fault.findNumber("bytes") ?? 0), { objectMode: false });
-  const isGzipped = fault.isSet("gzip");
-  response.writeHead(200, {
-    "Content-Type": "application/json",
-    ...(isGzipped ? { "Content-Encoding": "gzip" } : {}),
-  });
+/** Streams one JSON object of this size. Only one chunk is in memory at a time. */
+export function sendHuge(response: ServerResponse, bytes: number, isGzipped: boolean): void {
+  const body = Readable.from(generateHuge(bytes), { objectMode: false });
+  response.writeHead(200, { "Content-Type": "application/json", ...(isGzipped ? { "Content-Encoding": "gzip" } : {}) });
   const stages = isGzipped ? [body, createGzip(), response] : [body, response];
   // Ignore the error: most clients disconnect long before the end.
   pipeline(stages, () => {});

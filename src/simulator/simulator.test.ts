@@ -35,9 +35,7 @@ describe("the game API", () => {
   });
 
   test("only sections requested with exactly `true` are returned", async () => {
-    const info = await jsonOf(
-      await request("/v2/server?Players=true&Staff=1&Queue=TRUE&Vehicles=&Unknown=true"),
-    );
+    const info = await jsonOf(await request("/v2/server?Players=true&Staff=1&Queue=TRUE&Vehicles=&Unknown=true"));
     expect(SECTIONS.filter((section) => section in info)).toEqual(["Players"]);
   });
 
@@ -45,8 +43,7 @@ describe("the game API", () => {
     const limited = await startSimulator({ players: 1 });
     const url = `${limited.url}/v2/server`;
     const statuses: number[] = [];
-    for (let i = 0; i < 36; i++)
-      statuses.push((await fetch(url, { headers: { "server-key": "a-b" } })).status);
+    for (let i = 0; i < 36; i++) statuses.push((await fetch(url, { headers: { "server-key": "a-b" } })).status);
     expect([statuses.indexOf(429), statuses.length]).toEqual([35, 36]);
     await limited.stop();
   });

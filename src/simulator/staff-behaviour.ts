@@ -84,12 +84,7 @@ function callModerator(town: Town): void {
   if (!caller) return;
   const willBeAnswered = !town.random.chance(IGNORED_SHARE);
   const answerAt = willBeAnswered ? town.second + town.random.integer(...ANSWER_SECONDS) : null;
-  town.logs.add("ModCalls", {
-    at: timestampOf(town),
-    caller: refOf(caller.profile),
-    moderator: null,
-    answerAt,
-  });
+  town.logs.add("ModCalls", { at: timestampOf(town), caller: refOf(caller.profile), moderator: null, answerAt });
 }
 
 function answerModCalls(town: Town): void {
@@ -109,7 +104,5 @@ function typeSampleCommand(town: Town): void {
 }
 
 function findStaffOnline(town: Town, isSuitable: (player: Player) => boolean): Player | undefined {
-  return town.random.find(
-    listPlayers(town).filter((player) => isStaff(player.profile) && isSuitable(player)),
-  );
+  return town.random.find(listPlayers(town).filter((player) => isStaff(player.profile) && isSuitable(player)));
 }

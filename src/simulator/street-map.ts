@@ -107,10 +107,7 @@ export function addressOf(place: Place): Address {
   const block = blockOf(lines, along);
   const start = lines[block - 1]?.at ?? -MAP_HALF;
   const end = lines[block]?.at ?? MAP_HALF;
-  const house = Math.min(
-    NUMBERS_PER_BLOCK - 1,
-    Math.floor(((along - start) / (end - start)) * NUMBERS_PER_BLOCK),
-  );
+  const house = Math.min(NUMBERS_PER_BLOCK - 1, Math.floor(((along - start) / (end - start)) * NUMBERS_PER_BLOCK));
   return {
     postalCode: String(101 + row * (AVENUES.length + 1) + column),
     streetName: street.name,
@@ -122,10 +119,7 @@ export function addressOf(place: Place): Address {
 export function nearestCrossing({ street, along }: Place): Street {
   const [first, ...rest] = crossingsOf(street);
   if (!first) throw new RangeError(`${street.name} crosses nothing`);
-  return rest.reduce(
-    (near, line) => (Math.abs(line.at - along) < Math.abs(near.at - along) ? line : near),
-    first,
-  );
+  return rest.reduce((near, line) => (Math.abs(line.at - along) < Math.abs(near.at - along) ? line : near), first);
 }
 
 /** Travels a distance, turning at random crossings and back at the end of a street. */

@@ -2,14 +2,7 @@
 import { buildEmergency } from "./build-server-info.ts";
 import type { Quirks } from "./quirks.ts";
 import { hashOf, Random } from "./random.ts";
-import {
-  type EmergencyCall,
-  type HookCollector,
-  type HookEvent,
-  listPlayers,
-  type Town,
-  timestampOf,
-} from "./town.ts";
+import { type EmergencyCall, type HookCollector, type HookEvent, listPlayers, type Town, timestampOf } from "./town.ts";
 
 /** Beyond this many that nobody has taken, the oldest are dropped. */
 export const HOOK_EVENTS_MAX = 200;
@@ -67,12 +60,7 @@ export class TownHooks implements HookCollector {
     const [command, argument] = random.pick(COMMANDS);
     if (!player) return;
     const origin = String(player.profile.id);
-    this.#add({
-      event: "CustomCommand",
-      timestamp: timestampOf(town),
-      origin,
-      data: { command, argument },
-    });
+    this.#add({ event: "CustomCommand", timestamp: timestampOf(town), origin, data: { command, argument } });
   }
 
   #describeCall(town: Town, call: EmergencyCall, event: string): HookEvent {

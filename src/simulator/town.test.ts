@@ -4,13 +4,13 @@ import { Compile } from "typebox/compile";
 import { repeat } from "../../test/long.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { SectionSchemas, ServerInfo } from "../core/wire/server-info.ts";
-import { advanceTown, CATCH_UP_SECONDS_MAX, createTown, type TownPlan } from "./advance-town.ts";
 import { buildServerInfo } from "./build-server-info.ts";
 import { runRemoteCommand } from "./commands.ts";
 import { LOG_LISTS } from "./log-lists.ts";
 import { chooseQuirks } from "./quirks.ts";
 import { Random } from "./random.ts";
 import { listPlayers, type Town } from "./town.ts";
+import { advanceTown, CATCH_UP_SECONDS_MAX, createTown, type TownPlan } from "./town-registry.ts";
 
 // A slow machine under load needs longer than the usual five seconds for thousands of reads.
 const START_MS = 1_800_000_000_000;
@@ -37,8 +37,7 @@ function expectConsistent(info: Required<ServerInfo>): void {
   const onlineIds = new Set([...online].map(idOf));
   const queue = new Set(info.Queue);
   const latest = new Map<string, boolean>();
-  for (const { Player = "", Join = false } of info.JoinLogs)
-    if (!latest.has(Player)) latest.set(Player, Join);
+  for (const { Player = "", Join = false } of info.JoinLogs) if (!latest.has(Player)) latest.set(Player, Join);
   const contradictions = [...latest].filter(([player, isIn]) => online.has(player) !== isIn);
   const isSorted = info.JoinLogs.every(
     ({ Timestamp = 0 }, i) => i === 0 || (info.JoinLogs[i - 1]?.Timestamp ?? 0) >= Timestamp,
@@ -47,8 +46,7 @@ function expectConsistent(info: Required<ServerInfo>): void {
     count: info.CurrentPlayers === info.Players.length && onlineIds.size === info.Players.length,
     room: info.CurrentPlayers <= info.MaxPlayers,
     queueOnlyWhenFull: info.Queue.length === 0 || info.CurrentPlayers === info.MaxPlayers,
-    queueOfDistinctOutsiders:
-      queue.size === info.Queue.length && info.Queue.every((id) => !onlineIds.has(id)),
+    queueOfDistinctOutsiders: queue.size === info.Queue.length && info.Queue.every((id) => !onlineIds.has(id)),
     joinLogsAgree: contradictions.length === 0,
     newestFirst: isSorted,
   };
@@ -105,9 +103,9 @@ describe("repeatability", () => {
 
 describe("the first read", () => {
   test("with nearly every seed none of the nine sections is empty", () => {
-    const bare = Array.from({ length: TOWNS }, (_, seed) =>
-      build(createTown({ ...PLAN, seed }, START_MS)),
-    ).filter((info) => SECTIONS.some((section) => Object.keys(info[section]).length === 0));
+    const bare = Array.from({ length: TOWNS }, (_, seed) => build(createTown({ ...PLAN, seed }, START_MS))).filter(
+      (info) => SECTIONS.some((section) => Object.keys(info[section]).length === 0),
+    );
     expect(bare.length / TOWNS).toBeLessThanOrEqual(0.03);
   });
 
@@ -199,9 +197,7 @@ describe("two hours", () => {
       );
       count(
         "responder joined",
-        [...callsNow].some(
-          ([key, { Players = [] }]) => Players.length > (callsBefore.get(key)?.Players?.length ?? 99),
-        ),
+        [...callsNow].some(([key, { Players = [] }]) => Players.length > (callsBefore.get(key)?.Players?.length ?? 99)),
       );
       const playersBefore = new Map(before.Players.map((player) => [player.Player, player]));
       for (const field of ["Team", "Callsign", "Permission", "WantedStars"] as const) {
@@ -244,14 +240,13 @@ describe("two hours", () => {
 test("no sequence of commands makes the town inconsistent", () => {
   const random = new Random(5);
   const town = createTown({ ...PLAN, serverId: "commands", speed: 10 }, START_MS);
-  const words =
-    "kick ban unban kill wanted jail unjail tp respawn mod unmod admin helper startfire stopfire".split(" ");
+  const words = "kick ban unban kill wanted jail unjail tp respawn mod unmod admin helper startfire stopfire".split(
+    " ",
+  );
   for (let i = 0; i < repeat({ usual: 1_000, long: 10_000 }); i++) {
     advanceTown(town, START_MS + i * 1000);
     const name = random.find(listPlayers(town))?.profile.name ?? "nobody";
-    const target = random.chance(0.02)
-      ? "all"
-      : random.pick([name, name.slice(0, 2), `${name},a`, "others,me", "1"]);
+    const target = random.chance(0.02) ? "all" : random.pick([name, name.slice(0, 2), `${name},a`, "others,me", "1"]);
     runRemoteCommand(town, `:${random.pick(words)} ${random.chance(0.9) ? target : name}`);
     expectConsistent(build(town));
   }
@@ -308,10 +303,6 @@ test("only requested sections are present, in the order of the specification", (
     "TeamBalance",
   ];
   expect(Object.keys(buildServerInfo(town, [], PLAIN))).toEqual(base);
-  expect(Object.keys(buildServerInfo(town, ["Vehicles", "Players"], PLAIN))).toEqual([
-    ...base,
-    "Players",
-    "Vehicles",
-  ]);
+  expect(Object.keys(buildServerInfo(town, ["Vehicles", "Players"], PLAIN))).toEqual([...base, "Players", "Vehicles"]);
   expect(Object.keys(SectionSchemas)).toEqual([...SECTIONS]);
 });

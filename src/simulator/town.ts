@@ -1,9 +1,8 @@
 // The state of one simulated town, which is the game world of one server. Only types and queries: nothing here changes it.
+import type { ServiceTeam, Team, Vehicle } from "./names.ts";
 import type { Random } from "./random.ts";
 import type { Place } from "./street-map.ts";
-import type { ServiceTeam, Team } from "./teams.ts";
 import type { TownLogs } from "./town-logs.ts";
-import type { Vehicle } from "./vehicles.ts";
 
 export const RANKS = ["none", "helper", "moderator", "administrator", "co-owner", "owner"] as const;
 export type Rank = (typeof RANKS)[number];

@@ -17,9 +17,7 @@ const CHUNK_BYTES = 64 * 1024;
 /** The largest window that zstd may use over HTTP, 8 MiB (RFC 9659). The decoder's own maximum is 128 MiB. */
 const ZSTD_WINDOW_LOG_MAX = 23;
 
-export type CappedBody =
-  | { readonly text: string }
-  | { readonly problem: "too-large" | "unknown-encoding" | "damaged" };
+export type CappedBody = { readonly text: string } | { readonly problem: "too-large" | "unknown-encoding" | "damaged" };
 
 /** Like fetch, but leaves the body packed: the runtime would unpack it without a limit. Read it with `readCappedText`. */
 export function fetchPacked(url: string, init: BunFetchRequestInit): Promise<Response> {
@@ -32,11 +30,7 @@ export function fetchPacked(url: string, init: BunFetchRequestInit): Promise<Res
  * The body as text, if it has at most `maxBytes`, packed and unpacked. Stops at the first chunk beyond that. Rejects when the
  * connection breaks or `signal` is aborted.
  */
-export async function readCappedText(
-  response: Response,
-  maxBytes: number,
-  signal: AbortSignal,
-): Promise<CappedBody> {
+export async function readCappedText(response: Response, maxBytes: number, signal: AbortSignal): Promise<CappedBody> {
   const encoding = (response.headers.get("content-encoding") ?? "").trim().toLowerCase();
   const isPacked = encoding !== "" && encoding !== "identity";
   if (isPacked && !UNPACKERS.has(encoding)) {
@@ -75,10 +69,7 @@ function openZstd(): Transform {
 }
 
 /** Undefined when there are more bytes; the rest is not read. */
-async function collectBytes(
-  chunks: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<Uint8Array | undefined> {
+async function collectBytes(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array | undefined> {
   const collected: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks) {

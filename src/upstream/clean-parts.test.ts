@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../../test/fake-game-api.ts";
 import { SECTIONS } from "../core/sections.ts";
 import { cleanParts } from "./clean-parts.ts";
-import { KnownKeys } from "./known-keys.ts";
 import { ServerInfoParser } from "./parse-server-info.ts";
+import { KnownKeys } from "./secret-patterns.ts";
 
 const KEY = "nAbCdEf123456-GhIjKl7890";
 const known = new KnownKeys();
@@ -56,18 +56,15 @@ test("another server's key is removed too", () => {
   expect(removed("-1 a-b --- b-other-town7 OTHER-TOWN7-")).toBe("-1 a-b --- b-other-town7 [redacted]-");
 });
 
-test.each(["\n", "\t", '"', "\\", "\u0007"])(
-  "another server's key and a short one are found after %j",
-  (escaped) => {
-    const info = { ...INFO, Name: `${escaped}other-Town7 ${escaped}a-b` };
-    const { Name } = JSON.parse(relay(info, false, "a-b")?.text ?? "");
-    expect(Name).toBe(`${escaped}[redacted] ${escaped}[redacted]`);
-    const other = { ...INFO, Name: `${escaped}other-Town7` };
-    expect(JSON.parse(relay(other)?.text ?? "").Name).toBe(`${escaped}[redacted]`);
-    const short = { ...INFO, Name: `${escaped}a-b` };
-    expect(JSON.parse(relay(short, false, "a-b")?.text ?? "").Name).toBe(`${escaped}[redacted]`);
-  },
-);
+test.each(["\n", "\t", '"', "\\", "\u0007"])("another server's key and a short one are found after %j", (escaped) => {
+  const info = { ...INFO, Name: `${escaped}other-Town7 ${escaped}a-b` };
+  const { Name } = JSON.parse(relay(info, false, "a-b")?.text ?? "");
+  expect(Name).toBe(`${escaped}[redacted] ${escaped}[redacted]`);
+  const other = { ...INFO, Name: `${escaped}other-Town7` };
+  expect(JSON.parse(relay(other)?.text ?? "").Name).toBe(`${escaped}[redacted]`);
+  const short = { ...INFO, Name: `${escaped}a-b` };
+  expect(JSON.parse(relay(short, false, "a-b")?.text ?? "").Name).toBe(`${escaped}[redacted]`);
+});
 
 test("a line break inside of what would be a short key is no reason to refuse the state", () => {
   expect(relay({ ...INFO, Name: "a\n-b" }, false, "a-b")?.isSame).toBe(true);

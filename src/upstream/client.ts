@@ -1,22 +1,16 @@
 // The client of the game API. It does not trust the answers: one deadline for the whole call, a cap on the body, no
 // redirects, and every message is cleaned.
 import type { Clock } from "../core/ports/clock.ts";
-import type {
-  Delivery,
-  LimitHint,
-  Upstream,
-  UpstreamFailure,
-  UpstreamReading,
-} from "../core/ports/upstream.ts";
+import type { Delivery, LimitHint, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports/upstream.ts";
+import { BREAKER_CODES, NO_CODE } from "../core/readings/upstream-codes.ts";
 import { checkEveryMs, RunningTime } from "../core/running-time.ts";
 import { SECTIONS } from "../core/sections.ts";
-import { BREAKER_CODES, NO_CODE } from "../core/upstream-codes.ts";
 import { type CappedBody, fetchPacked, readCappedText } from "./capped-body.ts";
 import { cleanMessage } from "./clean-message.ts";
 import { cleanParts } from "./clean-parts.ts";
-import { KnownKeys } from "./known-keys.ts";
 import { describeStatus, parseFailure, parseLimitHint } from "./parse-failure.ts";
 import { parseContent, ServerInfoParser } from "./parse-server-info.ts";
+import { KnownKeys } from "./secret-patterns.ts";
 import { hasTooManyValues } from "./value-limits.ts";
 
 export const BODY_MAX_BYTES = 4 * 1024 * 1024;
@@ -93,11 +87,7 @@ export class UpstreamClient implements Upstream {
       const { parts, content } = parsed;
       const cleaned = cleanParts(parts, this.#secrets(serverKey), this.#isKnownKey);
       if (!cleaned) return { hint, failure: toFailure(SECRET_ANSWER) };
-      return {
-        hint,
-        parts: cleaned,
-        content: cleaned === parts ? content : parseContent(cleaned, content),
-      };
+      return { hint, parts: cleaned, content: cleaned === parts ? content : parseContent(cleaned, content) };
     }
     // The game API may send a refusal with status 200; its code decides.
     const failure = this.#explainRefusal(answer, serverKey);
@@ -108,9 +98,7 @@ export class UpstreamClient implements Upstream {
   async sendCommand(serverKey: string, command: string): Promise<Delivery> {
     const body = JSON.stringify({ command });
     const answer = await this.#call(serverKey, "/v2/server/command", { method: "POST", body });
-    if ("fault" in answer) {
-      return { hint: null, outcome: answer.fault, failure: toFailure(answer.message) };
-    }
+    if ("fault" in answer) return { hint: null, outcome: answer.fault, failure: toFailure(answer.message) };
     const { hint } = answer;
     if (!answer.isSuccess) return { hint, ...this.#explainUndelivered(answer, serverKey) };
     if (!isJson(answer.text)) {

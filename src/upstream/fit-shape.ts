@@ -3,7 +3,7 @@
 import type { TSchema } from "typebox";
 import { isJsonInteger, isJsonNumber } from "../core/exact-json.ts";
 
-export const MISFIT = Symbol("misfit");
+export const INVALID = Symbol("misfit");
 
 export type FitReport = { misfits: number };
 export type FitOptions = { readonly keepsUnknown: boolean };
@@ -22,21 +22,21 @@ type Shape = {
   anyOf?: TSchema[];
 };
 
-/** Compiles a function that returns the fitted copy of a value, or MISFIT. */
+/** Compiles a function that returns the fitted copy of a value, or INVALID. */
 export function compileFit(schema: TSchema, options: FitOptions): Fit {
   const shape = schema as Shape;
   if (shape.anyOf) return fitAny(shape.anyOf.map((branch) => compileFit(branch, options)));
   switch (shape.type) {
     case "string":
-      return (value) => (typeof value === "string" ? value : MISFIT);
+      return (value) => (typeof value === "string" ? value : INVALID);
     case "boolean":
-      return (value) => (typeof value === "boolean" ? value : MISFIT);
+      return (value) => (typeof value === "boolean" ? value : INVALID);
     case "null":
-      return (value) => (value === null ? null : MISFIT);
+      return (value) => (value === null ? null : INVALID);
     case "integer":
-      return (value) => (isJsonInteger(value) ? value : MISFIT);
+      return (value) => (isJsonInteger(value) ? value : INVALID);
     case "number":
-      return (value) => (isJsonNumber(value) ? value : MISFIT);
+      return (value) => (isJsonNumber(value) ? value : INVALID);
     case "array":
       return fitArray(shape, options);
     case "object":
@@ -52,28 +52,25 @@ function fitAny(branches: readonly Fit[]): Fit {
   return (value, report) => {
     for (const fit of branches) {
       const fitted = fit(value, report);
-      if (fitted !== MISFIT) return fitted;
+      if (fitted !== INVALID) return fitted;
     }
-    return MISFIT;
+    return INVALID;
   };
 }
 
 /** A list of fixed length fits as a whole or not at all. In other lists only the items that do not fit are dropped. */
-function fitArray(
-  { items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Shape,
-  options: FitOptions,
-): Fit {
+function fitArray({ items, minItems = 0, maxItems = Number.POSITIVE_INFINITY }: Shape, options: FitOptions): Fit {
   if (!items) throw new Error("a list needs a schema for its items");
   const fitItem = compileFit(items, options);
   const isFixed = minItems === maxItems;
   return (value, report) => {
-    if (!Array.isArray(value)) return MISFIT;
-    if (isFixed && value.length !== minItems) return MISFIT;
+    if (!Array.isArray(value)) return INVALID;
+    if (isFixed && value.length !== minItems) return INVALID;
     const fitted: unknown[] = [];
     for (const item of value) {
       const kept = fitItem(item, report);
-      if (kept !== MISFIT) fitted.push(kept);
-      else if (isFixed) return MISFIT;
+      if (kept !== INVALID) fitted.push(kept);
+      else if (isFixed) return INVALID;
       else report.misfits++;
     }
     return fitted;
@@ -87,33 +84,29 @@ function fitMap(patternProperties: Record<string, TSchema>, options: FitOptions)
   });
   return (value, report) => {
     if (Array.isArray(value) && value.length === 0) return {};
-    if (!isJsonObject(value)) return MISFIT;
+    if (!isJsonObject(value)) return INVALID;
     const fitted: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
-      const kept = fits.find(([pattern]) => pattern.test(key))?.[1](item, report) ?? MISFIT;
-      if (kept === MISFIT) report.misfits++;
+      const kept = fits.find(([pattern]) => pattern.test(key))?.[1](item, report) ?? INVALID;
+      if (kept === INVALID) report.misfits++;
       else fitted[key] = kept;
     }
     return fitted;
   };
 }
 
-function fitObject(
-  properties: Record<string, TSchema>,
-  required: ReadonlySet<string>,
-  options: FitOptions,
-): Fit {
+function fitObject(properties: Record<string, TSchema>, required: ReadonlySet<string>, options: FitOptions): Fit {
   const fields = Object.entries(properties).map(([name, schema]) => {
     return { name, fit: compileFit(schema, options), isRequired: required.has(name) };
   });
   return (value, report) => {
-    if (!isJsonObject(value)) return MISFIT;
+    if (!isJsonObject(value)) return INVALID;
     const fitted: Record<string, unknown> = {};
     for (const { name, fit, isRequired } of fields) {
       const given = Object.hasOwn(value, name) ? value[name] : undefined;
-      const kept = given === undefined ? MISFIT : fit(given, report);
-      if (kept !== MISFIT) fitted[name] = kept;
-      else if (isRequired) return MISFIT;
+      const kept = given === undefined ? INVALID : fit(given, report);
+      if (kept !== INVALID) fitted[name] = kept;
+      else if (isRequired) return INVALID;
       else if (given !== undefined) report.misfits++;
     }
     if (options.keepsUnknown) copyUnknown(value, fitted, properties);

@@ -1,6 +1,6 @@
 // Keys of other servers are recognised, and what is held is bounded.
 import { expect, test } from "bun:test";
-import { KNOWN_KEYS_MAX, KnownKeys } from "./known-keys.ts";
+import { KNOWN_KEYS_MAX, KnownKeys } from "./secret-patterns.ts";
 
 test("a key and its long parts are known, in either case; its short parts and other texts are not", () => {
   const keys = new KnownKeys();

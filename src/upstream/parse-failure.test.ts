@@ -47,12 +47,9 @@ describe("an answer without a code", () => {
     expect(parseFailure(429, text)).toMatchObject({ code: 4001, isRateLimit: true });
   });
 
-  test.each(["", "<html>", "[]", "null", '"x"', "{", '{"message":"m"}'])(
-    "is 0 for any other status: %p",
-    (text) => {
-      expect(parseFailure(502, text).code).toBe(0);
-    },
-  );
+  test.each(["", "<html>", "[]", "null", '"x"', "{", '{"message":"m"}'])("is 0 for any other status: %p", (text) => {
+    expect(parseFailure(502, text).code).toBe(0);
+  });
 
   test.each(["1.5", "-1", "1e9", '"2002"', "null", "true", "{}", "[2002]", "1e400"])(
     "a code that is %s is no code",
@@ -104,12 +101,9 @@ describe("when to come back", () => {
       expect(hint({ "Retry-After": value }, '{"retry_after":3}').retryAfterMs).toBe(3_000);
     },
   );
-  test.each(["-1", "0", "null", '"soon"', "{}", "true"])(
-    "a retry_after of %s in the body is as none",
-    (value) => {
-      expect(hint({}, `{"retry_after":${value}}`).retryAfterMs).toBeNull();
-    },
-  );
+  test.each(["-1", "0", "null", '"soon"', "{}", "true"])("a retry_after of %s in the body is as none", (value) => {
+    expect(hint({}, `{"retry_after":${value}}`).retryAfterMs).toBeNull();
+  });
   test("a missing header is null", () => {
     expect(hint({}, "<html>")).toEqual({ limit: null, remaining: null, resetAt: null, retryAfterMs: null });
   });
@@ -129,19 +123,14 @@ describe("the limit", () => {
       retryAfterMs: null,
     });
   });
-  test.each(["", "many", "-1", "NaN", "Infinity", "1e3x", "35, 35"])(
-    "a header of %p says nothing",
-    (value) => {
-      expect(
-        hint({ "X-RateLimit-Limit": value, "X-RateLimit-Remaining": value, "X-RateLimit-Reset": value }),
-      ).toEqual({
-        limit: null,
-        remaining: null,
-        resetAt: null,
-        retryAfterMs: null,
-      });
-    },
-  );
+  test.each(["", "many", "-1", "NaN", "Infinity", "1e3x", "35, 35"])("a header of %p says nothing", (value) => {
+    expect(hint({ "X-RateLimit-Limit": value, "X-RateLimit-Remaining": value, "X-RateLimit-Reset": value })).toEqual({
+      limit: null,
+      remaining: null,
+      resetAt: null,
+      retryAfterMs: null,
+    });
+  });
 });
 
 test("any body and any headers are read without throwing, into whole codes and times that are not negative", () => {
@@ -172,12 +161,9 @@ describe("a game API whose clock differs from ours", () => {
     return parseLimitHint(new Headers({ date, "x-ratelimit-reset": reset }), "", NOW).resetAt;
   };
 
-  test.each([3_600_000, -3_600_000, 86_400_000])(
-    "by %p ms: its times are read by its own clock",
-    (aheadMs) => {
-      expect(hintOf(aheadMs)).toBe(NOW + 40_000);
-    },
-  );
+  test.each([3_600_000, -3_600_000, 86_400_000])("by %p ms: its times are read by its own clock", (aheadMs) => {
+    expect(hintOf(aheadMs)).toBe(NOW + 40_000);
+  });
 
   test("by a second or two: its times are taken as they are", () => {
     expect(hintOf(2_000)).toBe(NOW + 42_000);

@@ -1,6 +1,6 @@
 // Parses a refusal of the game API: its code, its message, and its rate limit headers.
 import type { LimitHint, UpstreamFailure } from "../core/ports/upstream.ts";
-import { RATE_LIMITED } from "../core/upstream-codes.ts";
+import { RATE_LIMITED } from "../core/readings/upstream-codes.ts";
 import { isJsonObject } from "./fit-shape.ts";
 
 const CODE_MAX = 99_999;

@@ -29,10 +29,7 @@ const parsers = {
 };
 
 /** The whole body with every section, as a reader who requests all nine gets it. */
-function relayText(
-  text: string,
-  unknown: "drop" | "pass" = "drop",
-): { body: string; misfits: number } | undefined {
+function relayText(text: string, unknown: "drop" | "pass" = "drop"): { body: string; misfits: number } | undefined {
   const parts = parsers[unknown].parse(text)?.parts;
   if (!parts) return undefined;
   const sections = parts.sections.map((section, index) => `,"${SECTION_NAMES[index]}":${section}`);
@@ -98,9 +95,7 @@ describe("the whole", () => {
       const nested = "[".repeat(depth) + "]".repeat(depth);
       relayText(nested);
       for (const unknown of ["drop", "pass"] as const) {
-        expect(() =>
-          relayText(`${JSON.stringify(EXAMPLE).slice(0, -1)},"Deep":${nested}}`, unknown),
-        ).not.toThrow();
+        expect(() => relayText(`${JSON.stringify(EXAMPLE).slice(0, -1)},"Deep":${nested}}`, unknown)).not.toThrow();
       }
     }
   });
@@ -248,13 +243,10 @@ describe("as seen in the field", () => {
     }
   });
 
-  test.each(["Caller", "Description"])(
-    "an emergency call's %s that is null is left out, the call stays",
-    (field) => {
-      const { item, misfits } = relayItem("EmergencyCalls", { [field]: null });
-      expect([field in item, item.CallNumber, misfits]).toEqual([false, 400, 1]);
-    },
-  );
+  test.each(["Caller", "Description"])("an emergency call's %s that is null is left out, the call stays", (field) => {
+    const { item, misfits } = relayItem("EmergencyCalls", { [field]: null });
+    expect([field in item, item.CallNumber, misfits]).toEqual([false, 400, 1]);
+  });
 
   test("call numbers that repeat across teams are all relayed", () => {
     const [call] = EXAMPLE.EmergencyCalls;
@@ -339,10 +331,7 @@ test("whatever stands in place of any field, the parser never throws and its out
       return Object.keys(element).map((field): [string, string] => [section, field]);
     }),
   ];
-  const odd = fc.oneof(
-    fc.jsonValue(),
-    fc.constantFrom(null, [], {}, "", 0, 1.5, "7", [null], [[1, 2]], { "1": "a" }),
-  );
+  const odd = fc.oneof(fc.jsonValue(), fc.constantFrom(null, [], {}, "", 0, 1.5, "7", [null], [[1, 2]], { "1": "a" }));
   const runs = repeat({ usual: 1_000, long: 20_000 });
   let relayedCount = 0;
   fc.assert(
@@ -355,8 +344,7 @@ test("whatever stands in place of any field, the parser never throws and its out
           const target = given[section];
           const element = Array.isArray(target) ? target[0] : target;
           if (field === undefined) given[section] = structuredClone(value);
-          else if (typeof element === "object" && element !== null)
-            (element as Json)[field] = structuredClone(value);
+          else if (typeof element === "object" && element !== null) (element as Json)[field] = structuredClone(value);
         }
         const relayed = relayText(JSON.stringify(given), keeps ? "pass" : "drop");
         if (!relayed) return;

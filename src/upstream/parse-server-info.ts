@@ -10,8 +10,8 @@ import {
   type Fit,
   type FitOptions,
   type FitReport,
+  INVALID,
   isJsonObject,
-  MISFIT,
 } from "./fit-shape.ts";
 import { ELEMENTS_MAX, hasOversizedPart } from "./value-limits.ts";
 
@@ -62,7 +62,7 @@ export class ServerInfoParser {
     if (!isJsonObject(body)) return undefined;
     const report: FitReport = { misfits: 0 };
     const base = this.#fitBase(body, report);
-    if (base === MISFIT || !isJsonObject(base)) return undefined;
+    if (base === INVALID || !isJsonObject(base)) return undefined;
     const unknown: Record<string, unknown> = {};
     if (this.#keepsUnknown) copyUnknown(body, unknown, KNOWN_FIELDS);
     const present: Partial<Record<Section, unknown>> = {};
@@ -74,22 +74,13 @@ export class ServerInfoParser {
     // Serialised separately, because a field called "7" would come first in any object.
     const extra = JSON.stringify(unknown).slice(1, -1);
     const required = JSON.stringify(base).slice(0, -1);
-    const parts = {
-      base: extra === "" ? required : `${required},${extra}`,
-      sections,
-      misfits: report.misfits,
-    };
+    const parts = { base: extra === "" ? required : `${required},${extra}`, sections, misfits: report.misfits };
     return { parts, content: { settings: base, sections: present } };
   }
 }
 
 /** Undefined when the section is missing, null or of another JSON type. A map of Staff that is null or of another type is left out. */
-function fitSection(
-  name: Section,
-  value: unknown,
-  fit: Fit | undefined,
-  report: FitReport,
-): object | undefined {
+function fitSection(name: Section, value: unknown, fit: Fit | undefined, report: FitReport): object | undefined {
   if (value === undefined || value === null || !fit) return undefined;
   // The game API writes an empty Staff as [].
   if (name === "Staff" && Array.isArray(value) && value.length === 0) return NO_STAFF;

@@ -1,5 +1,4 @@
 // How the secrets of the game API are recognised in texts: our own key, its halves, and other keys by their shape.
-
 export const REDACTED = "[redacted]";
 /** Shorter parts of a key are left: they occur in ordinary words by chance. */
 export const PART_MIN_CHARACTERS = 8;
@@ -32,4 +31,43 @@ export function splitSecret(secret: string): string[] {
 /** Whether the text is most likely the key of some server, and not two words with a hyphen. */
 export function looksLikeServerKey(text: string): boolean {
   return LONG_KEY.test(text) && RANDOM_LETTERS.test(text);
+}
+
+/** Far more servers than one budget of calls can serve. */
+export const KNOWN_KEYS_MAX = 10_000;
+
+export class KnownKeys {
+  /** The hashes of a key and of its long parts, by the hash of the key. */
+  readonly #hashesByKey = new Map<number | bigint, readonly (number | bigint)[]>();
+  /** The lengths of all keys and parts that were ever added: most texts have another one, and need no hash. */
+  readonly #lengths = new Set<number>();
+  readonly #hashes = new Set<number | bigint>();
+
+  add(serverKey: string): void {
+    const hash = hashText(serverKey);
+    if (this.#hashesByKey.has(hash)) return;
+    const parts = splitSecret(serverKey);
+    const hashes = parts.map(hashText);
+    for (const { length } of parts) this.#lengths.add(length);
+    this.#hashesByKey.set(hash, hashes);
+    for (const one of hashes) this.#hashes.add(one);
+    if (this.#hashesByKey.size > KNOWN_KEYS_MAX) this.#dropOldest();
+  }
+
+  /** Whether the text is a key or a long part of one, in either case. */
+  has(text: string): boolean {
+    return this.#lengths.has(text.length) && this.#hashes.has(hashText(text));
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#hashesByKey.entries().next();
+    if (oldest.done) return;
+    const [hash, hashes] = oldest.value;
+    this.#hashesByKey.delete(hash);
+    for (const one of hashes) this.#hashes.delete(one);
+  }
+}
+
+function hashText(text: string): number | bigint {
+  return Bun.hash(text.toLowerCase());
 }

@@ -78,17 +78,12 @@ describe("an answer", () => {
 });
 
 describe("an answer without an end", () => {
-  test.each([1, 100, 65_536])(
-    "takes eleven interim answers and no more, in pieces of %i bytes",
-    (pieceBytes) => {
-      const { state, size } = read(CONTINUE.repeat(10_000), pieceBytes);
-      expect(state).toBe("invalid");
-      expect(size).toBeLessThanOrEqual(
-        Math.max((INTERIM_ANSWERS_MAX + 1) * CONTINUE.length, ANSWER_BYTES_MAX),
-      );
-      if (pieceBytes === 1) expect(size).toBe((INTERIM_ANSWERS_MAX + 1) * CONTINUE.length);
-    },
-  );
+  test.each([1, 100, 65_536])("takes eleven interim answers and no more, in pieces of %i bytes", (pieceBytes) => {
+    const { state, size } = read(CONTINUE.repeat(10_000), pieceBytes);
+    expect(state).toBe("invalid");
+    expect(size).toBeLessThanOrEqual(Math.max((INTERIM_ANSWERS_MAX + 1) * CONTINUE.length, ANSWER_BYTES_MAX));
+    if (pieceBytes === 1) expect(size).toBe((INTERIM_ANSWERS_MAX + 1) * CONTINUE.length);
+  });
 
   test("with a final status behind eleven interim answers, in one piece, has none", () => {
     const text = `${CONTINUE.repeat(INTERIM_ANSWERS_MAX + 1)}${FINAL}`;

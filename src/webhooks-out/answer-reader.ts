@@ -115,8 +115,7 @@ export class AnswerReader {
 
   #readBody(headers: Head["headers"]): string {
     const received = this.#bytes.subarray(0, this.#size);
-    if (!isChunked(headers))
-      return received.subarray(this.#offset, this.#offset + lengthOf(headers)).toString("utf8");
+    if (!isChunked(headers)) return received.subarray(this.#offset, this.#offset + lengthOf(headers)).toString("utf8");
     const { begin = 0, length = 0 } = this.#findChunk() ?? {};
     const cut = length > 0 ? [received.subarray(begin, begin + length)] : [];
     return Buffer.concat([...this.#chunks, ...cut]).toString("utf8");

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
+import { makeByHand } from "../../test/make-certificate.ts";
 import { PRIVATE_HOSTS } from "../../test/private-hosts.ts";
-import { makeByHand } from "../../test/process/make-certificate.ts";
 import { ANSWER_BYTES_MAX, type PostRequest } from "../core/ports/post.ts";
 import { createPinnedPost, type PinnedPostOptions } from "./pinned-post.ts";
 
@@ -122,37 +122,29 @@ describe("a request to a receiver", () => {
     ["tiny chunks", CHUNKED, "1;a=b\r\nx\r\n", 500],
     ["trailers", `${CHUNKED}1\r\nx\r\n0\r\n`, "X-Trailer: value\r\n", 500],
     ["100 Continue", "", "HTTP/1.1 100 Continue\r\n\r\n", null],
-    [
-      "102 and 103 with headers",
-      "",
-      `HTTP/1.1 102 P\r\n\r\nHTTP/1.1 103 E\r\n${"A: b\r\n".repeat(9)}\r\n`,
-      null,
-    ],
+    ["102 and 103 with headers", "", `HTTP/1.1 102 P\r\n\r\nHTTP/1.1 103 E\r\n${"A: b\r\n".repeat(9)}\r\n`, null],
     ["headers of an interim answer", "HTTP/1.1 103 E\r\n", "Link: </style.css>\r\n", null],
     ["a status line", "HTTP/1.1 ", "2", null],
-  ])(
-    "%s without an end: at most 16 KiB are read, and the connection is closed",
-    async (_, first, unit, status) => {
-      for (const tls of [undefined, CERTIFICATE]) {
-        const closed = Promise.withResolvers<void>();
-        const block = unit.repeat(Math.ceil(65_536 / unit.length));
-        const server = await listen((socket) => {
-          socket.on("close", () => closed.resolve());
-          socket.write(first);
-          const more = () => {
-            while (!socket.destroyed && socket.write(block));
-          };
-          socket.on("drain", more);
-          more();
-        }, tls);
-        const post = makePost({ ca: CERTIFICATE.cert });
-        const outcome = await post(request(`${tls ? "https" : "http"}://hooks.example:${server.port}/`));
-        expect([outcome.status, outcome.error]).toEqual([status, status === null ? "protocol" : null]);
-        expect(outcome.body.length).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
-        await closed.promise;
-      }
-    },
-  );
+  ])("%s without an end: at most 16 KiB are read, and the connection is closed", async (_, first, unit, status) => {
+    for (const tls of [undefined, CERTIFICATE]) {
+      const closed = Promise.withResolvers<void>();
+      const block = unit.repeat(Math.ceil(65_536 / unit.length));
+      const server = await listen((socket) => {
+        socket.on("close", () => closed.resolve());
+        socket.write(first);
+        const more = () => {
+          while (!socket.destroyed && socket.write(block));
+        };
+        socket.on("drain", more);
+        more();
+      }, tls);
+      const post = makePost({ ca: CERTIFICATE.cert });
+      const outcome = await post(request(`${tls ? "https" : "http"}://hooks.example:${server.port}/`));
+      expect([outcome.status, outcome.error]).toEqual([status, status === null ? "protocol" : null]);
+      expect(outcome.body.length).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
+      await closed.promise;
+    }
+  });
 
   test("a packed answer is not unpacked", async () => {
     const packed = Bun.gzipSync(Buffer.alloc(10_000_000));
@@ -271,7 +263,7 @@ describe("TLS", () => {
       expect(await post(request(`https://${host}:${port}/`))).toMatchObject({ status: null, error: "tls" });
   });
 
-  test("a certificate that nobody vouches for is refused, whatever the environment says", async () => {
+  test("a certificate that nobody is valid for is refused, whatever the environment says", async () => {
     const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
     try {

@@ -77,16 +77,11 @@ class AttemptEnd {
   }
 }
 
-async function sendToName(
-  options: PinnedPostOptions,
-  request: PostRequest,
-  end: AttemptEnd,
-): Promise<Result> {
+async function sendToName(options: PinnedPostOptions, request: PostRequest, end: AttemptEnd): Promise<Result> {
   const { allowsPrivate } = options;
   const { url } = request;
   // The setting may have been changed since the url was entered.
-  if (url.protocol !== "https:" && !(allowsPrivate && url.protocol === "http:"))
-    return { error: "not_https" };
+  if (url.protocol !== "https:" && !(allowsPrivate && url.protocol === "http:")) return { error: "not_https" };
   const addresses = await findAddresses(options, url, end);
   if (end.reason !== undefined) return { error: end.reason };
   if (addresses.length === 0) return { error: "dns" };
@@ -127,8 +122,7 @@ function sendToAddress(
 ): Promise<Result> {
   const { promise, resolve } = Promise.withResolvers<Result>();
   const answer = new AnswerReader();
-  const finish = (error: Result) =>
-    resolve(answer.find() ?? (answer.isForeign ? { error: "protocol" } : error));
+  const finish = (error: Result) => resolve(answer.find() ?? (answer.isForeign ? { error: "protocol" } : error));
   const socket = connectTo(address, request.url, ca, () => socket.write(writeRequest(request)));
   void end.promise.then((error) => finish({ error }));
   socket.on("data", (bytes: Buffer) => {

@@ -49,9 +49,7 @@ export function describeAlertRuleStore(name: string, createHarness: () => Promis
     test("a record that was judged with the former rules is a conflict, and nothing of it is written", async () => {
       const { version, last } = await addEvents(archive, kills(2), serverId);
       await archive.setAlertRules(serverId, RULES);
-      expect(await archive.record([record({ serverId, version, events: kills(1, 9) })])).toEqual([
-        { conflict: true },
-      ]);
+      expect(await archive.record([record({ serverId, version, events: kills(1, 9) })])).toEqual([{ conflict: true }]);
       expect(await archive.findLast([serverId])).toEqual(new Map([[serverId, last]]));
       await addEvents(archive, kills(1, 9), serverId);
       expect(await archive.readAlertRules(serverId)).toEqual(RULES);

@@ -1,16 +1,16 @@
 // What every archive promises, whatever keeps it. Each keeper runs the same suite.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { DAY_MS } from "../../src/core/durations.ts";
-import type { LedgerPlace } from "../../src/core/events/cursor.ts";
+import type { LedgerPosition } from "../../src/core/events/cursor.ts";
 import { filterAll, parseTypes } from "../../src/core/events/event-types.ts";
 import { parseHookBody } from "../../src/core/events/game-hook.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import { type NewEvent, toGapEvent } from "../../src/core/events/new-event.ts";
-import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/map-image.ts";
+import { IMAGE_BYTES_MAX, type MapImage } from "../../src/core/maps/map-image.ts";
+import { PLACES_MAX, SEEN_MAX, type SeenPlace } from "../../src/core/maps/seen-places.ts";
 import type { Archive, LedgerEvent, LedgerPage, PageRequest } from "../../src/core/ports/archive.ts";
 import { ALL_SECTIONS } from "../../src/core/sections.ts";
-import { PLACES_MAX, SEEN_MAX, type SeenPlace } from "../../src/core/seen-places.ts";
 import { EventRecorder } from "../../src/gateway/events/event-recorder.ts";
 import { makeCommand, makeHookBody } from "../signed-hooks.ts";
 import { addEvents, kill, kills, NOW, record } from "./ledger-samples.ts";
@@ -118,9 +118,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
       test("of many writers with the same version exactly one succeeds", async () => {
         const other = await harness.open();
         const outcomes = await Promise.all(
-          Array.from({ length: 20 }, (_, n) =>
-            (n % 2 === 0 ? archive : other).record([record({ events: [kill(n)] })]),
-          ),
+          Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? archive : other).record([record({ events: [kill(n)] })])),
         );
         expect(outcomes.flat().filter((outcome) => "version" in outcome)).toHaveLength(1);
         expect((await page()).events).toHaveLength(1);
@@ -179,9 +177,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
       });
 
       test("a thousand events of many servers at once", async () => {
-        const records = Array.from({ length: 20 }, (_, n) =>
-          record({ serverId: `srv_${n}`, events: kills(50) }),
-        );
+        const records = Array.from({ length: 20 }, (_, n) => record({ serverId: `srv_${n}`, events: kills(50) }));
         expect(await archive.record(records)).toHaveLength(20);
         for (const { serverId } of records) expect((await page({ serverId })).events).toHaveLength(50);
       });
@@ -191,7 +187,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
       test("pages follow each other without a hole or a repeat", async () => {
         await add(kills(25));
         const seen: number[] = [];
-        let after: LedgerPlace | "earliest" = "earliest";
+        let after: LedgerPosition | "earliest" = "earliest";
         for (;;) {
           const found: GoodPage = await page({ start: { after }, limit: 10 });
           seen.push(...numbers(found));
@@ -222,6 +218,28 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
           events: [],
           hasMore: false,
         });
+      });
+
+      test("the newest that were seen by a time, and on from there both ways", async () => {
+        // A reading sees several events at once.
+        await add(kills(25).map((event, index) => ({ ...event, seenAt: 1_000 + Math.floor(index / 3) * 10 })));
+        const until = (seenUntil: number, limit = 100) => page({ start: { seenUntil }, limit });
+        for (const [seenAt, last] of [
+          [999, 0],
+          [1_000, 3],
+          [1_009, 3],
+          [1_010, 6],
+          [1_075, 24],
+          [1_080, 25],
+          [9_999, 25],
+        ] as const) {
+          expect(numbers(await until(seenAt)).at(-1) ?? 0).toBe(last);
+        }
+        const found = await until(1_030, 4);
+        expect(numbers(found)).toEqual([9, 10, 11, 12]);
+        expect(numbers(await page({ start: { before: found.previous }, limit: 2 }))).toEqual([7, 8]);
+        expect(numbers(await page({ start: { after: found.next }, limit: 2 }))).toEqual([13, 14]);
+        expect(await page({ serverId: "srv_nobody", start: { seenUntil: 5 } })).toMatchObject({ events: [] });
       });
 
       test("a filter leaves events out, and the cursor moves past them", async () => {
@@ -344,11 +362,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
       test("counts of places add up, apart for each kind, name, cell and server", async () => {
         await add([]);
         await add([], "srv_b");
-        await archive.addPlaces("srv_a", [
-          place(),
-          place({ kind: "postal", name: "218" }),
-          place({ cellX: 4 }),
-        ]);
+        await archive.addPlaces("srv_a", [place(), place({ kind: "postal", name: "218" }), place({ cellX: 4 })]);
         await archive.addPlaces("srv_a", [place({ count: 3, sumX: 30, sumZ: 1 })]);
         await archive.addPlaces("srv_b", [place({ name: "☃ Road 😀" })]);
         archive = await harness.open();
@@ -384,10 +398,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
         await archive.addPlaces("srv_a", [place()]);
         const many = Array.from({ length: PLACES_MAX }, (_, n) => place({ name: `Street ${n}`, count: 2 }));
         await archive.addPlaces("srv_a", many);
-        await archive.addPlaces("srv_a", [
-          place({ name: "Rare", count: 1 }),
-          place({ name: "New", count: 3 }),
-        ]);
+        await archive.addPlaces("srv_a", [place({ name: "Rare", count: 1 }), place({ name: "New", count: 3 })]);
         const places = await archive.listPlaces("srv_a");
         expect(places).toHaveLength(PLACES_MAX);
         expect(places).toContainEqual(place({ count: SEEN_MAX, sumX: 0 }));
@@ -550,9 +561,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
           '{"Name":"Car","Owner":"Ann"}',
         ]);
         const [other] = (await page({ serverId: "srv_b" })).events;
-        expect(other?.data).toBe(
-          '{"Player":"Ann:1","Command":":kick deleted","Timestamp":12345678901234567890}',
-        );
+        expect(other?.data).toBe('{"Player":"Ann:1","Command":":kick deleted","Timestamp":12345678901234567890}');
         expect(other?.meta).toBe('{"before":[0,3]}');
         expect(numbers(await page({ player: "54" }))).toEqual([]);
         expect(numbers(await page({ player: "1" }))).toEqual([1]);
@@ -614,9 +623,7 @@ export function describeArchive(name: string, createHarness: () => Promise<Archi
           },
         });
         expect((await archive.load("srv_b")).version).toBe(1);
-        expect(await archive.record([record({ version: 1, events: [bob(1)] })])).toEqual([
-          { conflict: true },
-        ]);
+        expect(await archive.record([record({ version: 1, events: [bob(1)] })])).toEqual([{ conflict: true }]);
       });
 
       test("without an event or a gap, while the game still shows the player", async () => {

@@ -5,9 +5,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
-import { until } from "../process/run-gatehouse.ts";
-import { startRedis, stopRedisServers } from "../redis-server.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { until } from "../until.ts";
 
 let postgres: PostgresServer;
 beforeAll(async () => {
@@ -15,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stopPostgresServers();
-  await stopRedisServers();
 });
 
 type Stage = {
@@ -45,9 +43,9 @@ async function stageOf(kind: string, folder: string): Promise<Stage> {
       },
     };
   }
-  const [url, redis] = [await postgres.createDatabase(), await startRedis()];
+  const url = await postgres.createDatabase();
   return {
-    env: { GATEHOUSE_ARCHIVE: url, GATEHOUSE_STORE: redis.url },
+    env: { GATEHOUSE_ARCHIVE: url },
     takeAway: () => postgres.stop(),
     giveBack: () => postgres.start(),
     async listLedgers() {
@@ -66,7 +64,7 @@ async function addReadServer(gatehouse: TestGatehouse): Promise<string> {
   return server.serverId;
 }
 
-test.each(["the embedded archive", "Redis and PostgreSQL"])("with %s", async (kind) => {
+test.each(["the embedded archive", "PostgreSQL"])("with %s", async (kind) => {
   const folder = makeTestFolder();
   const { env, takeAway, giveBack, listLedgers } = await stageOf(kind, folder);
   let gatehouse = await startGatehouse({ folder, env });

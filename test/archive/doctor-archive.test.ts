@@ -6,13 +6,12 @@ import { join } from "node:path";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import type { Webhook } from "../../src/core/webhooks/webhook.ts";
 import { openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
-import { inspectArchive, readSealedWebhooks } from "../../src/database/archive/inspect-archive.ts";
+import { inspectArchive, readSealedWebhooks, type SealedWebhook } from "../../src/database/archive/inspect-archive.ts";
 import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
-import type { SealedWebhook } from "../../src/database/archive/sealed-webhook.ts";
-import { inspectPostgres, judgeArchiveFile, judgePostgres } from "../../src/doctor/check-archive.ts";
+import { createWebhookSealer, Sealer } from "../../src/database/sealer.ts";
+import { inspectPostgres, judgePostgres, readWebhooks } from "../../src/doctor/check-postgres.ts";
+import { judgeArchiveFile } from "../../src/doctor/check-store.ts";
 import { judgeWebhooks } from "../../src/doctor/check-webhooks.ts";
-import { Sealer } from "../../src/store/sealer.ts";
-import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
@@ -112,7 +111,8 @@ describe("PostgreSQL", () => {
     server = await startPostgres();
   });
   afterAll(stopPostgresServers);
-  const ask = async (url: string) => judgePostgres(await inspectPostgres(url))[0];
+  const inspect = (url: string) => inspectPostgres(url, "archive", readWebhooks);
+  const ask = async (url: string) => judgePostgres((await inspect(url)).facts, "archive")[0];
 
   test("without tables, with them, and with those of a newer version", async () => {
     const url = await server.createDatabase();
@@ -124,10 +124,7 @@ describe("PostgreSQL", () => {
     await addEvents(archive, kills(1));
     await archive.close();
     expect(await ask(url)).toMatchObject({ result: "ok", finding: expect.stringContaining("can be used") });
-    await server.ask(
-      "INSERT INTO gatehouse.migrations VALUES ('archive', 99), ('archive', 98), ('archive', 97)",
-      url,
-    );
+    await server.ask("INSERT INTO gatehouse.migrations VALUES ('archive', 99), ('archive', 98), ('archive', 97)", url);
     expect(await ask(url)).toMatchObject({
       result: "failure",
       finding: expect.stringContaining("newer Gatehouse"),
@@ -136,12 +133,11 @@ describe("PostgreSQL", () => {
 
   test("its webhooks: those of another secret and those that were disabled are told", async () => {
     const url = await server.createDatabase();
-    expect(await inspectPostgres(url)).toMatchObject({ webhooks: [] });
+    expect((await inspect(url)).found).toBeUndefined();
     const archive = openPostgresArchive(url);
     await addWebhooks(archive);
     await archive.close();
-    const facts = await inspectPostgres(url);
-    expectWebhooksJudged(facts.kind === "reached" ? facts.webhooks : []);
+    expectWebhooksJudged((await inspect(url)).found ?? []);
   });
 
   test("one that is absent or refuses us is told without the password", async () => {
@@ -156,8 +152,8 @@ describe("PostgreSQL", () => {
   });
 
   test("one that is too old, or read-only", () => {
-    const facts = { kind: "reached", version: 14, schema: 1, canWrite: false, webhooks: [] } as const;
-    expect(judgePostgres(facts).map(({ finding }) => finding)).toEqual([
+    const facts = { kind: "reached", version: 14, schema: 1, canWrite: false } as const;
+    expect(judgePostgres(facts, "archive").map(({ finding }) => finding)).toEqual([
       "PostgreSQL 14 is too old.",
       "PostgreSQL is read-only.",
     ]);

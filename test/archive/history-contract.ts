@@ -1,13 +1,17 @@
 // What every archive promises about the history, whatever keeps it. Each keeper runs the same suite.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/core/durations.ts";
 import { NOTHING_KNOWN, type ServerMemory } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
+import { toGapEvent } from "../../src/core/events/new-event.ts";
+import { NO_KINDS } from "../../src/core/history/command-kinds.ts";
 import { NOTHING_COUNTED, RESOLUTION_KEPT_MS, RESOLUTIONS } from "../../src/core/history/counts.ts";
 import { HISTORY_KEPT_MS, type HistoryChange } from "../../src/core/history/history.ts";
 import type { OpenSession } from "../../src/core/history/sessions.ts";
 import type { Archive, LedgerRecord } from "../../src/core/ports/archive.ts";
 import type { Period, Presence, SessionsRequest } from "../../src/core/ports/history.ts";
+import type { Gap } from "../../src/core/wire/event-data.ts";
 import type { ArchiveHarness } from "./archive-contract.ts";
 import { act, addHistory, type EndedSession, MIDNIGHT, minute, session } from "./history-samples.ts";
 import { kill, NOW, record } from "./ledger-samples.ts";
@@ -59,12 +63,10 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
       for (let step = 0; step < 200; step++) if (!(await archive.continueForgetting())) return;
       throw new Error("forgetting does not end");
     };
-    const write = (memory: Partial<ServerMemory>) =>
-      writeChangedParts(NOTHING_KNOWN, { ...NOTHING_KNOWN, ...memory });
+    const write = (memory: Partial<ServerMemory>) => writeChangedParts(NOTHING_KNOWN, { ...NOTHING_KNOWN, ...memory });
 
     test("a server without history has none", async () => {
-      for (const resolution of RESOLUTIONS)
-        expect(await archive.readCounts(serverId, resolution, ALWAYS)).toEqual([]);
+      for (const resolution of RESOLUTIONS) expect(await archive.readCounts(serverId, resolution, ALWAYS)).toEqual([]);
       expect(await archive.readOpenHistory(serverId)).toEqual({
         counts: NOTHING_COUNTED,
         sessions: new Map(),
@@ -143,10 +145,9 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
           minutes: [minute(NOW, 1)],
           sessions: [session("1", NOW, NOW + 5)],
           acts: [act("1", NOW)],
+          seen: [],
         };
-        expect(await archive.record([record({ serverId, version: 0, history })])).toEqual([
-          { conflict: true },
-        ]);
+        expect(await archive.record([record({ serverId, version: 0, history })])).toEqual([{ conflict: true }]);
         expect(await archive.readCounts(serverId, "1d", ALWAYS)).toEqual([]);
         expect(await listSessions()).toEqual([]);
         expect((await archive.readStaff(serverId, ALWAYS, [])).members).toEqual([]);
@@ -159,6 +160,18 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
       await add(change, { events: [kill(1), kill(2)] });
       const { members } = await archive.readStaff(serverId, ALWAYS, []);
       expect(members).toMatchObject([{ player: "1", commands: 3 }]);
+    });
+
+    test("a moment is in the gap that was recorded around it, a minute after its beginning, if it is about everything", async () => {
+      const later = (minutes: number) => NOW + minutes * MINUTE_MS;
+      const gap = (section: Gap["section"], from: number | null, to: number) =>
+        toGapEvent({ section, reason: "not_watched", from: from && later(from), to: later(to) }, later(to));
+      const events = [gap("*", null, 0), gap("*", 100, 200), gap("KillLogs", 250, 300), gap("*", 400, 500)];
+      await add({}, { events });
+      const moments = [-5, 0, 50, 100, 101, 102, 199, 200, 260, 450, 500, 600];
+      const found = await Promise.all(moments.map((minutes) => archive.isInGap(serverId, later(minutes))));
+      expect(moments.filter((_, index) => found[index])).toEqual([-5, 102, 199, 450]);
+      expect(await archive.isInGap(otherId, later(102))).toBe(false);
     });
 
     test("what is not over comes from the memory", async () => {
@@ -212,9 +225,7 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
       });
 
       test("pages have every session once, also of many that began together and while others end", async () => {
-        const many = Array.from({ length: 25 }, (_, n) =>
-          session(String(n), NOW + Math.floor(n / 10), NOW + 9),
-        );
+        const many = Array.from({ length: 25 }, (_, n) => session(String(n), NOW + Math.floor(n / 10), NOW + 9));
         await add({ sessions: many.slice(0, 5) });
         await add({ sessions: many.slice(5) });
         const read = async (player?: string) => {
@@ -314,32 +325,43 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
         act("2", NOW + 100),
         act("6", NOW + 5),
         act("6", NOW + 6, [0, 7]),
+        act("2", NOW + 6, null, "kick"),
+        act("2", NOW + 7, null, "kick"),
+        act("2", NOW + 100, null, "kick"),
+        act("6", NOW + 7, null, "message"),
       ];
-      const staff = { Admins: new Map([["3", "Ann"]]), Mods: new Map([["33", "Zoe"]]) };
+      const staff = {
+        Admins: new Map([["3", "Ann"]]),
+        Mods: new Map([
+          ["3", "Ann"],
+          ["33", "Zoe"],
+        ]),
+      };
       await add({ sessions, acts }, { memory: write({ staff }) });
       const { members, listed } = await archive.readStaff(serverId, { from: NOW, to: NOW + 100 }, ["7", "2"]);
-      const none = { ms: 0, teamMs: {}, commands: 0, waits: [] };
+      const none = { ms: 0, teamMs: {}, commands: 0, byKind: NO_KINDS, role: null, waits: [] };
       expect(members.toSorted((a, b) => Number(a.player) - Number(b.player))).toEqual([
         { ...none, player: "1", name: "Player1", ms: 90, teamMs: { Police: 40, Civilian: 10 } },
-        { ...none, player: "2", name: "Player2", ms: 2, commands: 1 },
-        { ...none, player: "3", name: "Player3", ms: 1 },
+        { ...none, player: "2", name: "Player2", ms: 2, commands: 3, byKind: { ...NO_KINDS, kick: 2 } },
+        { ...none, player: "3", name: "Player3", ms: 1, role: "Admins" },
         {
           ...none,
           player: "6",
           name: "Player6",
-          commands: 1,
+          commands: 2,
+          byKind: { ...NO_KINDS, message: 1 },
           waits: [
             [100, 5_000],
             [0, 7],
           ],
         },
         { ...none, player: "7", name: "Player7", ms: 1 },
-        { ...none, player: "33", name: "Zoe" },
+        { ...none, player: "33", name: "Zoe", role: "Mods" },
       ]);
       expect(listed).toEqual(
         new Map([
-          ["3", "Ann"],
-          ["33", "Zoe"],
+          ["3", { name: "Ann", role: "Admins" }],
+          ["33", { name: "Zoe", role: "Mods" }],
         ]),
       );
     });
@@ -416,17 +438,20 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
         ]);
         const day = { from: MIDNIGHT + DAY_MS, to: MIDNIGHT + 2 * DAY_MS };
         expect(await sum(day)).toMatchObject([{ player: "0", ms: 24 * MINUTE_MS, sessions: 24 }]);
-        expect(await listSessions({ player: "0", limit: 2 })).toMatchObject([
-          { name: "deleted" },
-          { name: "deleted" },
-        ]);
+        expect(await listSessions({ player: "0", limit: 2 })).toMatchObject([{ name: "deleted" }, { name: "deleted" }]);
         const { members } = await archive.readStaff(serverId, ALWAYS, []);
-        expect(members.map(({ player, name }) => `${name}:${player}`).toSorted()).toEqual([
-          "Player1:1",
-          "deleted:0",
-        ]);
+        expect(members.map(({ player, name }) => `${name}:${player}`).toSorted()).toEqual(["Player1:1", "deleted:0"]);
         expect((await archive.readStaff(otherId, ALWAYS, [])).members).toEqual([
-          { player: "0", name: "deleted", ms: 0, teamMs: {}, commands: 0, waits: [[1, 2]] },
+          {
+            player: "0",
+            name: "deleted",
+            ms: 0,
+            teamMs: {},
+            commands: 0,
+            byKind: NO_KINDS,
+            role: null,
+            waits: [[1, 2]],
+          },
         ]);
       });
 

@@ -45,8 +45,13 @@ export function session(
   };
 }
 
-export function act(player: string, at: number, waited: StaffAct["waited"] = null): StaffAct {
-  return { player, name: `Player${player}`, at, waited };
+export function act(
+  player: string,
+  at: number,
+  waited: StaffAct["waited"] = null,
+  kind: StaffAct["kind"] = null,
+): StaffAct {
+  return { player, name: `Player${player}`, at, waited, kind };
 }
 
 /** Records as one writer does who knows the version. */

@@ -1,17 +1,17 @@
 // PostgreSQL killed, frozen, full, restarted and replaced: every call answers in time, the archive recovers by itself, and
 // nothing is recorded twice.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
-import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { fill, mountDisk } from "../small-disk.ts";
+import { cleanUp, undoLater } from "../temporary.ts";
 import { addEvents, kill, kills, NOW, readAll, record } from "./ledger-samples.ts";
 import { makeDelivery, makeWebhook } from "./webhook-samples.ts";
 
@@ -22,14 +22,13 @@ const RECOVERS_WITHIN_MS = 20_000;
 
 let server: PostgresServer;
 const archives: Archive[] = [];
-const undo: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   server = await startPostgres();
 });
 afterEach(async () => {
   for (const archive of archives.splice(0)) await archive.close();
-  for (const step of undo.splice(0)) await step();
+  await cleanUp();
 });
 afterAll(stopPostgresServers);
 
@@ -79,9 +78,12 @@ async function untilAvailable(archive: Archive): Promise<void> {
 }
 
 /** Brings the tables to the step before that of the webhooks, which the history came after. */
+const UNDO_PLAYERS = `DROP TABLE gatehouse.known_players, gatehouse.command_targets, gatehouse.notes, gatehouse.mod_calls;
+  ALTER TABLE gatehouse.ledgers DROP COLUMN known_count, DROP COLUMN known_from`;
 const UNDO_WEBHOOKS = `DROP TABLE gatehouse.webhooks, gatehouse.deliveries; DROP INDEX gatehouse.events_by_kind;
   DROP TABLE gatehouse.counts, gatehouse.sessions, gatehouse.player_days, gatehouse.staff_acts, gatehouse.player_names;
-  DELETE FROM gatehouse.migrations WHERE step > (SELECT max(step) - 2 FROM gatehouse.migrations)`;
+  ${UNDO_PLAYERS};
+  DELETE FROM gatehouse.migrations WHERE step > (SELECT max(step) - 4 FROM gatehouse.migrations)`;
 
 async function listSessions(condition: string): Promise<readonly (number | undefined)[]> {
   const rows = await server.ask(`SELECT pid FROM pg_stat_activity WHERE ${condition}`);
@@ -186,7 +188,7 @@ describe("PostgreSQL", () => {
     await addEvents(open(url), kills(3));
     await server.ask(UNDO_WEBHOOKS, url);
     const sql = new SQL(url, { max: 1 });
-    undo.push(() => sql.close({ timeout: 0 }));
+    undoLater(() => sql.close({ timeout: 0 }));
     const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
     const holding = sql.begin(async (tx) => {
@@ -208,35 +210,27 @@ describe("PostgreSQL", () => {
     expect(await archive.listWebhooks()).toEqual([]);
   });
 
-  testWith(mounting)(
-    "full: writes are refused and reads go on, and all is well when there is room",
-    async () => {
-      const disk = mkdtempSync(join(tmpdir(), "gatehouse-full-"));
-      await Bun.$`mount -t tmpfs -o size=24m,mode=700 tmpfs ${disk}`.quiet();
-      undo.push(async () => {
-        await Bun.$`umount -l ${disk}`.nothrow().quiet();
-        rmSync(disk, { recursive: true, force: true });
-      });
-      const { uid, gid } = statSync(join(server.folder, "data"));
-      chownSync(disk, uid, gid);
-      await server.ask(`CREATE TABLESPACE small LOCATION '${disk}'`);
-      await server.ask("CREATE DATABASE on_small_disk TABLESPACE small");
-      undo.unshift(async () => {
-        await server.ask("DROP DATABASE on_small_disk WITH (FORCE)").catch(() => {});
-        await server.ask("DROP TABLESPACE small").catch(() => {});
-      });
-      const archive = open(server.urlOf("on_small_disk"));
-      await addEvents(archive, kills(3));
-      const ballast = join(disk, "ballast");
-      fill(ballast);
-      const big = kills(400, 10).map((event) => ({ ...event, data: JSON.stringify("x".repeat(1_500)) }));
-      const startedAt = performance.now();
-      const refused = archive.record([record({ version: 1, events: big })]);
-      expect(await refused.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
-      expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + TOLERANCE_MS);
-      expect(await readAll(archive)).toHaveLength(3);
-      rmSync(ballast);
-      await recordOnce(archive);
-    },
-  );
+  testWith(mounting)("full: writes are refused and reads go on, and all is well when there is room", async () => {
+    const disk = await mountDisk("24m");
+    const { uid, gid } = statSync(join(server.folder, "data"));
+    chownSync(disk, uid, gid);
+    await server.ask(`CREATE TABLESPACE small LOCATION '${disk}'`);
+    await server.ask("CREATE DATABASE on_small_disk TABLESPACE small");
+    undoLater(async () => {
+      await server.ask("DROP DATABASE on_small_disk WITH (FORCE)").catch(() => {});
+      await server.ask("DROP TABLESPACE small").catch(() => {});
+    });
+    const archive = open(server.urlOf("on_small_disk"));
+    await addEvents(archive, kills(3));
+    const ballast = join(disk, "ballast");
+    fill(ballast);
+    const big = kills(400, 10).map((event) => ({ ...event, data: JSON.stringify("x".repeat(1_500)) }));
+    const startedAt = performance.now();
+    const refused = archive.record([record({ version: 1, events: big })]);
+    expect(await refused.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+    expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + TOLERANCE_MS);
+    expect(await readAll(archive)).toHaveLength(3);
+    rmSync(ballast);
+    await recordOnce(archive);
+  });
 });

@@ -5,6 +5,7 @@ import { type PostgresServer, startPostgres, stopPostgresServers } from "../post
 import { describeAlertRuleStore } from "./alert-rules-contract.ts";
 import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
 import { describeHistoryStore } from "./history-contract.ts";
+import { describePlayerStore } from "./players-contract.ts";
 import { describeWebhookStore } from "./webhook-contract.ts";
 
 let server: PostgresServer;
@@ -35,3 +36,4 @@ describeArchive("the archive in PostgreSQL", createHarness);
 describeWebhookStore("the archive in PostgreSQL", createHarness);
 describeAlertRuleStore("the archive in PostgreSQL", createHarness);
 describeHistoryStore("the archive in PostgreSQL", createHarness);
+describePlayerStore("the archive in PostgreSQL", createHarness);

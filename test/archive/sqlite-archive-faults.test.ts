@@ -158,11 +158,7 @@ testWith(tracing)(
       ["strace", "-f", "-o", "/dev/null", ...inject, process.execPath, "--no-env-file", "-e", script],
       { stdin: "ignore", stdout: "pipe", stderr: "pipe" },
     );
-    const [stdout, stderr, exitCode] = [
-      await child.stdout.text(),
-      await child.stderr.text(),
-      await child.exited,
-    ];
+    const [stdout, stderr, exitCode] = [await child.stdout.text(), await child.stderr.text(), await child.exited];
     expect({ exitCode, stderr: stderr.slice(0, 500) }).toEqual({ exitCode: 0, stderr: "" });
     const { faults, at } = JSON.parse(stdout);
     expect(faults).toBeGreaterThan(0);

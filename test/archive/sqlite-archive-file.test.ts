@@ -15,24 +15,25 @@ import {
 import { join } from "node:path";
 import { ArchiveUnavailable, StoreUnavailable } from "../../src/core/errors.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
+import { NO_KINDS } from "../../src/core/history/command-kinds.ts";
 import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { ARCHIVE_MIGRATIONS } from "../../src/database/archive/migrations.ts";
 import { startArchiveThread } from "../../src/threads.ts";
-import { fill } from "../faults/small-disk.ts";
 import { mounting, testWith } from "../needs.ts";
+import { fill } from "../small-disk.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
-import { addHistory, session } from "./history-samples.ts";
+import { cleanUp, undoLater } from "../temporary.ts";
+import { act, addHistory, session } from "./history-samples.ts";
 import { addEvents, kill, kills, NOW, readAll, record } from "./ledger-samples.ts";
 import { makeWebhook } from "./webhook-samples.ts";
 
 const root = makeTestFolder();
 let folders = 0;
 const archives: EmbeddedArchive[] = [];
-const undo: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
   for (const archive of archives.splice(0)) await archive.close().catch(() => {});
-  for (const step of undo.splice(0)) await step();
+  await cleanUp();
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -154,12 +155,28 @@ test("a file of the version before webhooks and the history gets their tables an
   db.exec("DROP TABLE webhooks; DROP TABLE deliveries; DROP INDEX events_by_kind");
   for (const table of ["counts", "sessions", "player_days", "staff_acts", "player_names"])
     db.exec(`DROP TABLE ${table}`);
-  db.exec(`PRAGMA user_version = ${ARCHIVE_MIGRATIONS.steps.length - 2}`);
+  for (const table of ["known_players", "command_targets", "notes", "mod_calls"]) db.exec(`DROP TABLE ${table}`);
+  for (const column of ["known_count", "known_from"]) db.exec(`ALTER TABLE ledgers DROP COLUMN ${column}`);
+  db.exec(`PRAGMA user_version = ${ARCHIVE_MIGRATIONS.steps.length - 4}`);
   db.close();
   const archive = open(path);
   expect(await readAll(archive)).toHaveLength(5);
   expect(await archive.createWebhook(makeWebhook())).toBe("created");
   expect(await archive.countWaiting("srv_a", { number: 0, mark: 0 }, filterAll())).toBe(5);
+});
+
+test("what staff did before kinds of commands were told apart still counts", async () => {
+  const path = makePath();
+  const before = open(path);
+  await addHistory(before, { acts: [act("1", 5, null, "kick"), act("1", 6, [1, 2])] });
+  await before.close();
+  const db = new Database(path);
+  db.exec("DROP INDEX staff_acts_by_player; ALTER TABLE staff_acts DROP COLUMN kind");
+  db.exec("CREATE INDEX staff_acts_by_player ON staff_acts (ledger, player, at)");
+  db.exec(`PRAGMA user_version = ${ARCHIVE_MIGRATIONS.steps.length - 1}`);
+  db.close();
+  const { members } = await open(path).readStaff("srv_a", { from: 0, to: 10 }, []);
+  expect(members).toMatchObject([{ player: "1", commands: 1, byKind: NO_KINDS, waits: [[1, 2]] }]);
 });
 
 test("a file that is locked by another program is unavailable, and is used when it is free", async () => {
@@ -188,38 +205,35 @@ test("an absent file, an empty one and a good one are no reason to refuse", asyn
   expect(await readAll(open(path))).toHaveLength(3);
 });
 
-testWith(mounting)(
-  "a disk that is full or read-only stops no start, and is used when it is back",
-  async () => {
-    const path = makePath();
-    const disk = join(path, "..");
-    await Bun.$`mount -t tmpfs -o size=1m tmpfs ${disk}`.quiet();
-    undo.push(() => Bun.$`umount ${disk}`.nothrow().quiet());
-    fill(join(disk, "ballast"));
-    const archive = open(path);
-    expect(await archive.findRefusal()).toBeUndefined();
-    expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
-    rmSync(join(disk, "ballast"));
-    await addEvents(archive, kills(2));
+testWith(mounting)("a disk that is full or read-only stops no start, and is used when it is back", async () => {
+  const path = makePath();
+  const disk = join(path, "..");
+  await Bun.$`mount -t tmpfs -o size=1m tmpfs ${disk}`.quiet();
+  undoLater(() => Bun.$`umount ${disk}`.nothrow().quiet());
+  fill(join(disk, "ballast"));
+  const archive = open(path);
+  expect(await archive.findRefusal()).toBeUndefined();
+  expect(await archive.load("srv_a").catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+  rmSync(join(disk, "ballast"));
+  await addEvents(archive, kills(2));
 
-    fill(join(disk, "ballast"));
-    const big = kills(200, 10).map((event) => ({ ...event, data: JSON.stringify("x".repeat(2_000)) }));
-    const writing = archive.record([record({ version: 1, events: big })]);
-    expect(await writing.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
-    rmSync(join(disk, "ballast"));
-    expect(await readAll(archive)).toHaveLength(2);
+  fill(join(disk, "ballast"));
+  const big = kills(200, 10).map((event) => ({ ...event, data: JSON.stringify("x".repeat(2_000)) }));
+  const writing = archive.record([record({ version: 1, events: big })]);
+  expect(await writing.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+  rmSync(join(disk, "ballast"));
+  expect(await readAll(archive)).toHaveLength(2);
 
-    await archive.close();
-    await Bun.$`mount -o remount,ro ${disk}`.quiet();
-    const second = open(path);
-    expect(await second.findRefusal()).toBeUndefined();
-    const refused = second.record([record({ version: 1, events: [kill(9)] })]);
-    expect(await refused.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
-    await Bun.$`mount -o remount,rw ${disk}`.quiet();
-    await addEvents(second, [kill(9)]);
-    expect(await readAll(second)).toHaveLength(3);
-  },
-);
+  await archive.close();
+  await Bun.$`mount -o remount,ro ${disk}`.quiet();
+  const second = open(path);
+  expect(await second.findRefusal()).toBeUndefined();
+  const refused = second.record([record({ version: 1, events: [kill(9)] })]);
+  expect(await refused.catch((error) => error)).toBeInstanceOf(StoreUnavailable);
+  await Bun.$`mount -o remount,rw ${disk}`.quiet();
+  await addEvents(second, [kill(9)]);
+  expect(await readAll(second)).toHaveLength(3);
+});
 
 describe("while it is used", () => {
   test("a folder that is missing, and comes", async () => {

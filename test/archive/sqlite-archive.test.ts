@@ -8,6 +8,7 @@ import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeAlertRuleStore } from "./alert-rules-contract.ts";
 import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
 import { describeHistoryStore } from "./history-contract.ts";
+import { describePlayerStore } from "./players-contract.ts";
 import { describeWebhookStore } from "./webhook-contract.ts";
 
 const root = makeTestFolder();
@@ -38,3 +39,4 @@ describeArchive("the embedded archive", createHarness);
 describeWebhookStore("the embedded archive", createHarness);
 describeAlertRuleStore("the embedded archive", createHarness);
 describeHistoryStore("the embedded archive", createHarness);
+describePlayerStore("the embedded archive", createHarness);

@@ -1,17 +1,12 @@
 // What every archive promises about webhooks, whatever keeps it. Each keeper runs the same suite.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import type { LedgerPlace } from "../../src/core/events/cursor.ts";
+import type { LedgerPosition } from "../../src/core/events/cursor.ts";
 import { filterAll, toEventKind } from "../../src/core/events/event-types.ts";
 import type { NewEvent } from "../../src/core/events/new-event.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import type { ExpectedWebhook } from "../../src/core/ports/webhooks.ts";
-import {
-  DELIVERIES_MAX,
-  WAITING_MAX,
-  WEBHOOKS_PER_SERVER_MAX,
-  type Webhook,
-} from "../../src/core/webhooks/webhook.ts";
+import { DELIVERIES_MAX, WAITING_MAX, WEBHOOKS_PER_SERVER_MAX, type Webhook } from "../../src/core/webhooks/webhook.ts";
 import type { ArchiveHarness } from "./archive-contract.ts";
 import { addEvents, kill, kills, NOW } from "./ledger-samples.ts";
 import { makeDelivery, makeWebhook } from "./webhook-samples.ts";
@@ -163,9 +158,7 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
         const failure = { failures: 1, firstFailureAt: 5, lastFailureAt: 5, nextAttemptAt: 9 };
         expect(await archive.noteAttempt("hook_a", { place: before.place }, failure, failed)).toBe(true);
         const success = { place, failures: 0, firstFailureAt: null, nextAttemptAt: null, lastSuccessAt: 10 };
-        expect(await archive.noteAttempt("hook_a", { place: before.place }, success, makeDelivery(2))).toBe(
-          true,
-        );
+        expect(await archive.noteAttempt("hook_a", { place: before.place }, success, makeDelivery(2))).toBe(true);
         archive = await harness.open();
         expect(await get()).toEqual({ ...before, ...failure, ...success });
         expect(await archive.listDeliveries("hook_a")).toEqual([makeDelivery(2), failed]);
@@ -176,9 +169,7 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
         const moved = { number: before.place.number, mark: before.place.mark ^ 1 };
         await archive.updateWebhook("hook_a", { place: moved });
         const late = { place: { number: 9, mark: 9 }, failures: 3 };
-        expect(await archive.noteAttempt("hook_a", { place: before.place }, late, makeDelivery(1))).toBe(
-          false,
-        );
+        expect(await archive.noteAttempt("hook_a", { place: before.place }, late, makeDelivery(1))).toBe(false);
         expect(await get()).toEqual({ ...before, place: moved });
         expect(await archive.listDeliveries("hook_a")).toEqual([]);
       });
@@ -187,8 +178,7 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
         const before = await create();
         const { place, sealedUrl } = before;
         const late = { failures: 1, isEnabled: false, disabledReason: "gone" };
-        const note = (expected: ExpectedWebhook) =>
-          archive.noteAttempt("hook_a", expected, late, makeDelivery(1));
+        const note = (expected: ExpectedWebhook) => archive.noteAttempt("hook_a", expected, late, makeDelivery(1));
         await archive.updateWebhook("hook_a", { sealedUrl: "other" });
         expect(await note({ place, sealedUrl, isEnabled: true })).toBe(false);
         expect(await note({ place, sealedUrl })).toBe(false);
@@ -234,12 +224,7 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
 
       test("an attempt may disable the webhook, or be noted without a delivery", async () => {
         const { place } = await create();
-        await archive.noteAttempt(
-          "hook_a",
-          { place },
-          { isEnabled: false, disabledReason: "gone" },
-          undefined,
-        );
+        await archive.noteAttempt("hook_a", { place }, { isEnabled: false, disabledReason: "gone" }, undefined);
         expect(await get()).toMatchObject({ isEnabled: false, disabledReason: "gone" });
         expect(await archive.listDeliveries("hook_a")).toEqual([]);
       });
@@ -290,7 +275,7 @@ export function describeWebhookStore(name: string, createHarness: () => Promise<
         const { place } = await create();
         await add(kills(20));
         while (await archive.prune({ now: NOW, days: 30, eventsMax: 5 }));
-        const places: LedgerPlace[] = [place, { number: 18, mark: 1 }, { number: 99, mark: 1 }];
+        const places: LedgerPosition[] = [place, { number: 18, mark: 1 }, { number: 99, mark: 1 }];
         for (const gone of places) expect(await archive.countWaiting("srv_a", gone, filterAll())).toBe(5);
       });
 

@@ -3,18 +3,22 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { MINUTE_MS } from "../../src/core/durations.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
-import { EVENTS_MAX } from "../../src/dashboard/state/event-pages.ts";
+import { EVENTS_MAX } from "../../src/dashboard/state/ledger/event-pages.ts";
+import { IS_LONG } from "../long.ts";
+import { until } from "../until.ts";
 import {
   browserTest,
   expectAccessible,
   expectCount,
   expectNoSidewaysScroll,
   getSite,
+  HURRIED,
   isTestedVariant,
   LANGUAGES,
   openPage,
   type PageOptions,
   SIZES,
+  waitUntilLoaded,
 } from "./browser.ts";
 import { idOf } from "./game-server-fixture.ts";
 import { HOSTILE_NAMES } from "./hostile-names.ts";
@@ -81,7 +85,7 @@ async function openActivity(
   await ledger.answerTo(page);
   await page.evaluate(`location.hash = "#/${options.route ?? "activity"}"`);
   await page.locator(`nav a[href="#/activity"][aria-current=page]`).waitFor({ state: "attached" });
-  await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
+  await waitUntilLoaded(page);
   return page;
 }
 
@@ -119,32 +123,29 @@ Array.from = (source, ...more) => {
   return from.call(Array, source, ...more);
 };`;
 
-browserTest(
-  "thousands of new events keep the page small, and each costs no more than its own row",
-  async () => {
-    const ledger = new PlayedLedger();
-    ledger.record(...makeJoins(100));
-    const page = await openActivity(ledger, { prelude: `${PLAYED_STREAM}${COUNT_WORK}` });
-    await expectCount(linesOf(page), 100);
-    const formats = await page.evaluate<number>("window.formats");
-    await ledger.play(page, ...makeJoins(2_100));
-    await expectCount(linesOf(page), EVENTS_MAX);
-    expect(await page.locator("#content *").count()).toBeLessThan(40 * EVENTS_MAX);
-    expect(await page.evaluate<number>("window.formats")).toBeLessThan(formats + 20);
+browserTest("thousands of new events keep the page small, and each costs no more than its own row", async () => {
+  const ledger = new PlayedLedger();
+  ledger.record(...makeJoins(100));
+  const page = await openActivity(ledger, { prelude: `${PLAYED_STREAM}${COUNT_WORK}` });
+  await expectCount(linesOf(page), 100);
+  const formats = await page.evaluate<number>("window.formats");
+  await ledger.play(page, ...makeJoins(2_100));
+  await expectCount(linesOf(page), EVENTS_MAX);
+  expect(await page.locator("#content *").count()).toBeLessThan(40 * EVENTS_MAX);
+  expect(await page.evaluate<number>("window.formats")).toBeLessThan(formats + 20);
 
-    const names = await page.evaluate<number>("window.names");
-    const ONE_BY_ONE = 10;
-    for (let index = 0; index < ONE_BY_ONE; index++) {
-      await ledger.play(page, { type: "player.left", data: { Player: `Leaver${index}:1` } });
-      await linesOf(page)
-        .filter({ hasText: `Leaver${index}` })
-        .waitFor();
-    }
-    expect(await linesOf(page).count()).toBe(EVENTS_MAX);
-    // Fewer than one for each row that was there.
-    expect(await page.evaluate<number>("window.names")).toBeLessThan(names + EVENTS_MAX);
-  },
-);
+  const names = await page.evaluate<number>("window.names");
+  const ONE_BY_ONE = 10;
+  for (let index = 0; index < ONE_BY_ONE; index++) {
+    await ledger.play(page, { type: "player.left", data: { Player: `Leaver${index}:1` } });
+    await linesOf(page)
+      .filter({ hasText: `Leaver${index}` })
+      .waitFor();
+  }
+  expect(await linesOf(page).count()).toBe(EVENTS_MAX);
+  // Fewer than one for each row that was there.
+  expect(await page.evaluate<number>("window.names")).toBeLessThan(names + EVENTS_MAX);
+});
 
 browserTest("what is new does not move a list that is read further down, and is one click away", async () => {
   const ledger = new PlayedLedger();
@@ -156,8 +157,7 @@ browserTest("what is new does not move a list that is read further down, and is 
   // The page learns of it with the next frame.
   await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   const name = await row.innerText();
-  const topOf = () =>
-    page.getByText("Player639", { exact: true }).evaluate((line) => line.getBoundingClientRect().top);
+  const topOf = () => page.getByText("Player639", { exact: true }).evaluate((line) => line.getBoundingClientRect().top);
   const top = await topOf();
   expect(name).toContain("Player639");
   await ledger.play(page, ...makeJoins(5), { type: "player.left", data: { Player: "Last:1" } });
@@ -165,7 +165,6 @@ browserTest("what is new does not move a list that is read further down, and is 
   await newer.waitFor();
   expect(await topOf()).toBe(top);
   expect(await linesOf(page).count()).toBe(100);
-  await expectAccessible(page);
   await newer.click();
   await expectCount(linesOf(page), 106);
   expect(await linesOf(page).first().innerText()).toContain("Left");
@@ -187,18 +186,8 @@ browserTest("what is new does not move a list that is read further down, and is 
   expect(await linesOf(page).count()).toBe(EVENTS_MAX);
 });
 
-browserTest("new events appear on top without a reload", async () => {
-  const ledger = new PlayedLedger();
-  ledger.record(...makeJoins(3));
-  const page = await openActivity(ledger);
-  await expectCount(linesOf(page), 3);
-  ledger.record({ type: "player.left", data: { Player: "Player1:1001" } });
-  await expectCount(linesOf(page), 4);
-  expect(await linesOf(page).first().innerText()).toContain("Left");
-});
-
 browserTest(
-  "gaps are told in words with the time they cover, backfill is marked, and webhooks are shown",
+  "every kind of event is told in words, gaps with their time, and leads to the pages of its players",
   async () => {
     const ledger = new PlayedLedger();
     ledger.record(...MIXED);
@@ -220,6 +209,35 @@ browserTest(
     expect(await custom.getByRole("link", { name: "Bob" }).getAttribute("href")).toBe("#/activity?player=77");
     const unknown = await page.locator('[data-type="custom.unknown"]').innerText();
     expect(unknown).toMatch(/Unknown message\s+Weather\s+{"rain":true}/);
+    await expectAccessible(page);
+
+    // A name leads to the player's page, with first and last time and all digits of the id.
+    await openPlayerPage(page, "Anna");
+    await page.getByRole("heading", { name: `Player ${BIG_ID}` }).waitFor();
+    await expectCount(linesOf(page), 2);
+    const timeOf = (fact: string) => page.getByTestId(fact).locator("time").getAttribute("datetime");
+    expect(await timeOf("first-seen")).toBe(new Date(START - 50 * MINUTE_MS).toISOString());
+    expect(await timeOf("last-seen")).toBe(new Date(START - 40 * MINUTE_MS).toISOString());
+    expect(ledger.queries.some((query) => query.get("player") === BIG_ID)).toBe(true);
+    await page.getByRole("link", { name: "All activity" }).click();
+    await expectCount(linesOf(page), MIXED.length);
+
+    // A player is found by a shown name, and by an id that is not shown.
+    await page.getByLabel("Find a player").fill("bo");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Player 77" }).waitFor();
+    await page.getByRole("link", { name: "All activity" }).click();
+    await page.getByLabel("Find a player").fill("nobody like this");
+    await page.getByText("No player with this name so far.").waitFor();
+    await page.getByRole("button", { name: "Look further back" }).click();
+    await page.getByText("No recorded event names this player. Try the id.").waitFor();
+    await page.getByLabel("Find a player").fill("424242");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Player 424242" }).waitFor();
+    await page.getByRole("heading", { name: "No event of this player is recorded" }).waitFor();
+    // Nothing on the page may contradict that.
+    expect(await page.getByText("Nothing has been recorded yet").count()).toBe(0);
+    expect(await page.getByTestId("first-seen").count()).toBe(0);
   },
 );
 
@@ -230,12 +248,7 @@ browserTest("kinds are filtered by Gatehouse, and only those that the key may re
   const key = await site.mintKey("small", { sections: toSectionSet(["JoinLogs", "KillLogs"]), commands: [] });
   const page = await openActivity(ledger, { key });
   const chips = page.getByRole("group", { name: "What to show" }).locator("label");
-  expect(await chips.allInnerTexts()).toEqual([
-    "Everything",
-    "Joins and leaves",
-    "Kills",
-    "Server and alerts",
-  ]);
+  expect(await chips.allInnerTexts()).toEqual(["Everything", "Joins and leaves", "Kills", "Server and alerts"]);
   await chips.filter({ hasText: "Kills" }).click();
   await expectCount(page.locator('[data-type="player.joined"]'), 0);
   await expectCount(page.locator('[data-type="player.killed"]'), 1);
@@ -244,52 +257,10 @@ browserTest("kinds are filtered by Gatehouse, and only those that the key may re
   await expectCount(linesOf(page), MIXED.length);
 });
 
-browserTest(
-  "a name leads to the player's page, with first and last time and all digits of the id",
-  async () => {
-    const ledger = new PlayedLedger();
-    ledger.record(...MIXED);
-    const page = await openActivity(ledger);
-    await openPlayerPage(page, "Anna");
-    await page.getByRole("heading", { name: `Player ${BIG_ID}` }).waitFor();
-    await expectCount(linesOf(page), 2);
-    const timeOf = (fact: string) => page.getByTestId(fact).locator("time").getAttribute("datetime");
-    expect(await timeOf("first-seen")).toBe(new Date(START - 50 * MINUTE_MS).toISOString());
-    expect(await timeOf("last-seen")).toBe(new Date(START - 40 * MINUTE_MS).toISOString());
-    expect(ledger.queries.some((query) => query.get("player") === BIG_ID)).toBe(true);
-    await page.getByRole("link", { name: "All activity" }).click();
-    await expectCount(linesOf(page), MIXED.length);
-  },
-);
-
-browserTest("a player is found by a shown name, and by an id that is not shown", async () => {
-  const ledger = new PlayedLedger();
-  ledger.record(...MIXED);
-  const page = await openActivity(ledger);
-  await page.getByLabel("Find a player").fill("bo");
-  await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Player 77" }).waitFor();
-  await page.getByRole("link", { name: "All activity" }).click();
-  await page.getByLabel("Find a player").fill("nobody like this");
-  await page.getByText("No player with this name so far.").waitFor();
-  await page.getByRole("button", { name: "Look further back" }).click();
-  await page.getByText("No recorded event names this player. Try the id.").waitFor();
-  await page.getByLabel("Find a player").fill("424242");
-  await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Player 424242" }).waitFor();
-  await page.getByRole("heading", { name: "No event of this player is recorded" }).waitFor();
-  // Nothing on the page may contradict that.
-  expect(await page.getByText("Nothing has been recorded yet").count()).toBe(0);
-  expect(await page.getByTestId("first-seen").count()).toBe(0);
-});
-
 browserTest("a player is found by name beyond what is shown, with each request further back", async () => {
   const ledger = new PlayedLedger();
   ledger.lookMax = 100;
-  ledger.record(
-    { type: "player.joined", data: { Player: "Longago:31" }, minutesAgo: 5000 },
-    ...makeJoins(1500),
-  );
+  ledger.record({ type: "player.joined", data: { Player: "Longago:31" }, minutesAgo: 5000 }, ...makeJoins(1500));
   const page = await openActivity(ledger);
   await expectCount(linesOf(page), 100);
   await page.getByLabel("Find a player").fill("longago");
@@ -322,11 +293,8 @@ browserTest("a key with joins alone sees joins and leaves, and nothing else of t
   const key = await site.mintKey("busy", { sections: toSectionSet(["JoinLogs"]), commands: [] });
   // The ledger of Gatehouse itself, because it is what keeps the rights.
   const page = await openPage({ view: "activity", key });
-  for (const type of ["player.joined", "player.left"])
-    await page.locator(`[data-type="${type}"]`).first().waitFor();
-  const shown = await linesOf(page).evaluateAll((lines) =>
-    lines.map((line) => line.getAttribute("data-type") ?? ""),
-  );
+  for (const type of ["player.joined", "player.left"]) await page.locator(`[data-type="${type}"]`).first().waitFor();
+  const shown = await linesOf(page).evaluateAll((lines) => lines.map((line) => line.getAttribute("data-type") ?? ""));
   expect(new Set(shown)).toEqual(new Set(["player.joined", "player.left"]));
   await page.evaluate(`location.hash = "#/activity/${idOf(0)}"`);
   const chips = page.getByRole("group", { name: "What to show" }).locator("label");
@@ -350,23 +318,20 @@ browserTest("without an archive the view says so in plain words, and stops askin
   expect(ledger.queries.length).toBe(1);
 });
 
-browserTest("while the archive is away the view says so, and goes on when it is back", async () => {
+browserTest("the view follows the ledger: away and back, with new events on top, and after a lost right", async () => {
   const ledger = new PlayedLedger();
   ledger.failure = ARCHIVE_AWAY;
-  const page = await openActivity(ledger, { expectedStatuses: [503] });
+  const page = await openActivity(ledger, { expectedStatuses: [403, 503], prelude: NO_STREAM + HURRIED });
   await page.getByRole("heading", { name: "The archive cannot be reached" }).waitFor();
   ledger.failure = undefined;
-  ledger.record(...makeJoins(2));
-  await expectCount(linesOf(page), 2);
-});
-
-browserTest("a key that lost the right to read the events is told so", async () => {
-  const ledger = new PlayedLedger();
-  ledger.record(...MIXED);
-  const page = await openActivity(ledger, { expectedStatuses: [403] });
-  await expectCount(linesOf(page), MIXED.length);
+  ledger.record(...makeJoins(3));
+  await expectCount(linesOf(page), 3);
+  // Without a reload.
+  ledger.record({ type: "player.left", data: { Player: "Player1:1001" } });
+  await expectCount(linesOf(page), 4);
+  expect(await linesOf(page).first().innerText()).toContain("Left");
   ledger.failure = { status: 403, code: 5011, message: "query_param_forbidden" };
-  await page.getByRole("heading", { name: "This key may not read these events" }).waitFor();
+  await page.getByRole("heading", { name: "You may not read these events" }).waitFor();
   expect(await linesOf(page).count()).toBe(0);
 });
 
@@ -411,9 +376,7 @@ for (const language of LANGUAGES) {
       await openPlayerPage(page, "Anna");
       await page.getByTestId("first-seen").waitFor();
       await page.setViewportSize({ width: size === "phone" ? 320 : 1280, height: 800 });
-      const overflow = await page
-        .getByTestId("first-seen")
-        .evaluate((fact) => fact.scrollWidth - fact.clientWidth);
+      const overflow = await page.getByTestId("first-seen").evaluate((fact) => fact.scrollWidth - fact.clientWidth);
       expect(overflow).toBeLessThanOrEqual(0);
       await expectNoSidewaysScroll(page);
       await expectAccessible(page);
@@ -442,4 +405,77 @@ browserTest("an operator who looks into a server sees its activity, and its play
   await page.getByRole("heading", { name: "Player 77" }).waitFor();
   expect(await page.evaluate<string>("location.hash")).toBe(`#/servers/${serverId}/activity/77`);
   await expectCount(linesOf(page), 3);
+});
+
+browserTest("a date and a time lead to that moment, and on from there both ways, by keyboard", async () => {
+  const ledger = new PlayedLedger();
+  ledger.record(...makeJoins(350));
+  const page = await openActivity(ledger, { prelude: PLAYED_STREAM });
+  await expectCount(linesOf(page), 100);
+  // The newest is of an hour ago, each other a minute older.
+  const at = new Date(START - 300 * MINUTE_MS);
+  const minute = Math.floor(at.getTime() / MINUTE_MS) * MINUTE_MS;
+  const zoned = new Intl.DateTimeFormat("sv", { timeZone: "America/New_York", dateStyle: "short", timeStyle: "short" });
+  await page.getByLabel("Date and time").fill(zoned.format(minute).replace(" ", "T"));
+  await page.keyboard.press("Enter");
+  const first = linesOf(page).first();
+  await until("the moment is not shown", async () => (await first.innerText()).includes("Player110"));
+  expect(await page.evaluate<string>("location.hash")).toBe(`#/activity/at-${minute}`);
+  await expectCount(linesOf(page), 100);
+  await expectAccessible(page);
+  // It stays at its moment, whatever happens meanwhile.
+  const asked = ledger.queries.length;
+  await ledger.play(page, { type: "player.left", data: { Player: "Leaver:1" } });
+  await page.getByRole("button", { name: "Load older events" }).click();
+  await expectCount(linesOf(page), 111);
+  expect(ledger.queries).toHaveLength(asked + 1);
+  await page.getByRole("button", { name: "What came next" }).click();
+  await expectCount(linesOf(page), 211);
+  expect(await first.innerText()).toContain("Player210");
+  // A record opens over it, and a kind is chosen, without leaving the moment.
+  await first.getByRole("link").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+  await expectCount(linesOf(page), 211);
+  await page.getByText("Joins and leaves", { exact: true }).click();
+  await until("the moment is lost", async () => (await first.innerText()).includes("Player110"));
+  await page.getByRole("link", { name: "Back to now" }).click();
+  await until("it is not now", async () => (await first.innerText()).includes("Leaver"));
+  // What is no moment of the past is not gone to.
+  await page.getByLabel("Date and time").fill("2999-01-01T10:00");
+  await page.keyboard.press("Enter");
+  await page.getByText("Choose a date and a time in the past.").waitFor();
+  expect(await page.evaluate<string>("location.hash")).toBe("#/activity");
+});
+
+browserTest("an hour of a busy server leaves no more in the page than its first minutes", async () => {
+  const ledger = new PlayedLedger();
+  ledger.record(...makeJoins(100));
+  const page = await openActivity(ledger, { prelude: PLAYED_STREAM });
+  await expectCount(linesOf(page), 100);
+  const session = await page.context().newCDPSession(page);
+  const measure = async () => {
+    await session.send("HeapProfiler.collectGarbage");
+    const { metrics } = (await session.send("Performance.getMetrics")) as {
+      metrics: { name: string; value: number }[];
+    };
+    const read = (name: string) => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN;
+    return { nodes: read("Nodes"), heapMb: read("JSHeapUsedSize") / 1e6, listeners: read("JSEventListeners") };
+  };
+  await session.send("Performance.enable");
+  const play = async (count: number) => {
+    const batch = 2_000;
+    for (let played = 0; played < count; played += batch) {
+      const name = `Mark${ledger.events.length}`;
+      await ledger.play(page, ...makeJoins(batch - 1), { type: "player.left", data: { Player: `${name}:1` } });
+      await expectCount(linesOf(page).filter({ hasText: name }), 1);
+    }
+  };
+  await play(2_000);
+  const early = await measure();
+  await play(IS_LONG ? 18_000 : 4_000);
+  const late = await measure();
+  expect(await linesOf(page).count()).toBe(EVENTS_MAX);
+  expect(late.nodes).toBeLessThan(early.nodes * 1.2);
+  expect(late.listeners).toBeLessThan(early.listeners * 1.2);
+  expect(late.heapMb).toBeLessThan(300);
 });

@@ -4,9 +4,9 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import type { KeyIdentity, KeyRights } from "../../src/core/api-key.ts";
+import { type Browser, chromium, type Disposable, type Locator, type Page } from "playwright-core";
 import type { GameServer } from "../../src/core/game-server.ts";
+import type { KeyIdentity, KeyRights } from "../../src/core/keys/api-key.ts";
 import { atEnd } from "../at-end.ts";
 import { buildOutdatedDashboard } from "../built-dashboard.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
@@ -21,12 +21,15 @@ const TEST_MS = 180_000;
 /** The deadline of one step, which only a failure reaches. */
 const STEP_MS = 60_000;
 const STORAGE_KEY = "gatehouse.key";
+/** Each look into a page costs it some milliseconds. */
+const POLL_EVERY_MS = 50;
 
 export type Language = "en" | "ru";
 export type Size = "desktop" | "phone";
 export type Scheme = "light" | "dark";
 export const LANGUAGES: readonly Language[] = ["en", "ru"];
 export const SIZES: readonly Size[] = ["desktop", "phone"];
+const VIEWPORTS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } } as const;
 
 /**
  * Whether a combination of language, size and scheme is tested: Russian on a dark phone, because the journeys are mostly in
@@ -39,6 +42,12 @@ export function isTestedVariant(language: Language, size: Size, scheme?: "light"
 /** The languages of journeys that depend on the language only in their texts. */
 export const JOURNEY_LANGUAGES: readonly Language[] = IS_LONG ? LANGUAGES : ["en"];
 
+/** Runs in the page: what waits for some seconds, such as the next poll, waits for a fifth of that. Deadlines stay. */
+export const HURRIED = `for (const name of ["setTimeout", "setInterval"]) {
+  const set = window[name].bind(window);
+  window[name] = (run, ms, ...more) => set(run, ms >= 4000 && ms < 15000 ? ms / 5 : ms, ...more);
+}`;
+
 export type PageOptions = {
   readonly language?: Language;
   /** The browser's locale; that of the language by default. */
@@ -47,7 +56,7 @@ export type PageOptions = {
   readonly scheme?: Scheme;
   /** The first view. */
   readonly view?: string;
-  /** Saved in the tab, as if the user had signed in and ticked the box, so that no form is shown. */
+  /** Saved in the tab, as if the user had signed in, so that no form is shown. */
   readonly key?: string;
   /** The site that all tests share by default. */
   readonly site?: Site;
@@ -193,54 +202,54 @@ async function launch(): Promise<Browser> {
       // Without a spare process for each page, which only a page of another site would use.
       "--disable-site-isolation-trials",
       // Neither the page nor the browser itself can reach another host.
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     ],
   });
   atEnd(() => launched.close());
   return launched;
 }
 
-type OpenedPage = { readonly page: Page; readonly problems: string[] };
+type OpenedPage = {
+  readonly page: Page;
+  readonly problems: string[];
+  readonly size: Size;
+  readonly kind: string;
+  /** The address of the site, without a path. */
+  readonly url: string;
+  /** What runs in the page before its own code. */
+  readonly preludes: readonly Disposable[];
+};
 /** The pages of the running test. */
 let openedPages: OpenedPage[] = [];
+
+/**
+ * Pages of tests that have passed, to be used again: a new page costs twice as much processor time as a page that is emptied.
+ * The oldest comes first.
+ */
+const emptiedPages: { readonly page: Page; readonly kind: string }[] = [];
+const EMPTIED_PAGES_MAX = 3;
 
 /** Opens a page in its own browser context: at the sign-in form or, with a key, at a view. */
 export async function openPage(options: PageOptions = {}): Promise<Page> {
   const { language = "en", size = "desktop", scheme = "light", view, key, expectedStatuses = [] } = options;
-  const [site, chrome] = await Promise.all([options.site ?? getSite(), getBrowser()]);
+  const site = options.site ?? (await getSite());
   const url = options.url ?? site.url;
-  const isPhone = size === "phone";
-  const context = await chrome.newContext({
-    viewport: isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 },
-    isMobile: isPhone,
-    hasTouch: isPhone,
-    locale: options.locale ?? (language === "ru" ? "ru-RU" : "en-US"),
-    timezoneId: "America/New_York",
-    colorScheme: scheme,
-    reducedMotion: "reduce",
-    permissions: ["clipboard-read", "clipboard-write"],
-  });
-  context.setDefaultTimeout(STEP_MS);
+  const locale = options.locale ?? (language === "ru" ? "ru-RU" : "en-US");
+  const kind = `${size} ${locale}`;
+  const page = takeEmptiedPage(kind) ?? (await makePage(size, locale));
+  const context = page.context();
   const problems: string[] = [];
   context.on("request", (request) => {
     const requested = request.url();
     if (!requested.startsWith(`${url}/`) && !/^(?:data|blob):/.test(requested))
       problems.push(`request to another host: ${requested}`);
   });
-  await context.addInitScript(`addEventListener("securitypolicyviolation", (event) =>
-    console.error("content security policy violated: " + event.violatedDirective + " " + event.blockedURI));`);
-  if (options.prelude !== undefined) await context.addInitScript(options.prelude);
-  if (key !== undefined) {
-    const save = `sessionStorage.setItem(${JSON.stringify(STORAGE_KEY)}, ${JSON.stringify(key)})`;
-    // Only once, so that the user stays signed out after signing out.
-    await context.addInitScript(`if (!sessionStorage.getItem("placed")) {
-      try { ${save}; sessionStorage.setItem("placed", "1"); } catch {}
-    }`);
-  }
-  const page = await context.newPage();
   page.on("console", (message) => {
     const text = message.text();
+    // The drawer asks for the record of everybody, also of those who have just come.
+    const isUnknownPlayer = text.includes("a status of 404") && /\/players\/\d+$/.test(message.location().url);
     const isExpected =
+      isUnknownPlayer ||
       (options.expectsOutage && text.includes("net::ERR_")) ||
       expectedStatuses.some((status) => text.includes(`responded with a status of ${status}`));
     if (message.type() === "error" && !isExpected) problems.push(`console: ${text}`);
@@ -250,10 +259,69 @@ export async function openPage(options: PageOptions = {}): Promise<Page> {
     problems.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  openedPages.push({ page, problems });
+  const preludes: Disposable[] = [];
+  openedPages.push({ page, problems, size, kind, url, preludes });
+  if (options.prelude !== undefined) preludes.push(await context.addInitScript(options.prelude));
+  if (key !== undefined) {
+    const save = `sessionStorage.setItem(${JSON.stringify(STORAGE_KEY)}, ${JSON.stringify(key)})`;
+    // Only once, so that the user stays signed out after signing out.
+    const placeKey = `if (!sessionStorage.getItem("placed")) {
+      try { ${save}; sessionStorage.setItem("placed", "1"); } catch {}
+    }`;
+    preludes.push(await context.addInitScript(placeKey));
+  }
+  await page.emulateMedia({ colorScheme: scheme });
   await page.goto(view === undefined ? `${url}/` : `${url}/#/${view}`);
   if (key !== undefined) await page.locator("#content").waitFor();
   return page;
+}
+
+function takeEmptiedPage(kind: string): Page | undefined {
+  const index = emptiedPages.findLastIndex((emptied) => emptied.kind === kind);
+  return index < 0 ? undefined : emptiedPages.splice(index, 1)[0]?.page;
+}
+
+async function makePage(size: Size, locale: string): Promise<Page> {
+  const isPhone = size === "phone";
+  const context = await (await getBrowser()).newContext({
+    viewport: VIEWPORTS[size],
+    isMobile: isPhone,
+    hasTouch: isPhone,
+    locale,
+    timezoneId: "America/New_York",
+    reducedMotion: "reduce",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  context.setDefaultTimeout(STEP_MS);
+  await context.addInitScript(`addEventListener("securitypolicyviolation", (event) =>
+    console.error("content security policy violated: " + event.violatedDirective + " " + event.blockedURI));`);
+  return context.newPage();
+}
+
+/**
+ * Removes everything that a test has left in the page, its storage and its cookies. Tests add scripts to a page only by its
+ * `prelude`, which is removed. Returns false for a page that cannot be used again, because its clock was replaced.
+ */
+async function emptyPage({ page, size, url, preludes }: OpenedPage): Promise<boolean> {
+  const context = page.context();
+  for (const other of context.pages()) if (other !== page) await other.close();
+  for (const event of ["request", "requestfailed", "requestfinished", "response", "console", "pageerror", "dialog"]) {
+    context.removeAllListeners(event);
+    page.removeAllListeners(event);
+  }
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  for (const prelude of preludes) await prelude.dispose();
+  // An empty page of the same site: only there the storage can be cleared, and none of its code can write to it again.
+  await page.goto(`${url}/healthz`);
+  const isClockOwn = await page.evaluate<boolean>(
+    "localStorage.clear(), sessionStorage.clear(), Function.prototype.toString.call(Date).includes('[native code]')",
+  );
+  await context.clearCookies();
+  await page.mouse.move(0, 0);
+  const { width, height } = VIEWPORTS[size];
+  const shown = page.viewportSize();
+  if (shown?.width !== width || shown.height !== height) await page.setViewportSize({ width, height });
+  return isClockOwn;
 }
 
 /** Opens a view with a new key of the server. Returns when the view shows its heading and has loaded its data. */
@@ -264,41 +332,64 @@ export async function openView(
   const key = options.key ?? (await (await getSite()).mintKey(options.server));
   const page = await openPage({ ...options, view, key });
   await page.locator("#content h1").waitFor();
-  await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
+  await waitUntilLoaded(page);
   return page;
 }
 
+/** Several parts of a view or of a dialog may load at the same time. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
+  const loaders = page.locator("#content .mantine-Loader-root, [role=dialog] .mantine-Loader-root");
+  await loaders.first().waitFor({ state: "detached" });
+}
+
 /** Opens every view of the navigation in its order, and calls `check` when the view has loaded. */
-export async function visitViews(
-  page: Page,
-  check: (view: string) => Promise<void>,
-): Promise<readonly string[]> {
+export async function visitViews(page: Page, check: (view: string) => Promise<void>): Promise<readonly string[]> {
   const links = page.locator("nav a");
-  const views = await links.evaluateAll((all) =>
-    all.map((link) => link.getAttribute("href")?.slice(2) ?? ""),
-  );
+  const all = await links.evaluateAll((found) => found.map((link) => link.getAttribute("href")?.slice(2) ?? ""));
+  const views = [...new Set(all)];
   for (const view of views) {
     await page.evaluate(`location.hash = ${JSON.stringify(`#/${view}`)}`);
     await page.locator(`nav a[href="#/${view}"][aria-current=page]`).waitFor({ state: "attached" });
     await page.locator("#content h1").waitFor();
-    await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
+    await waitUntilLoaded(page);
     await check(view);
   }
   return views;
 }
 
 /** Fills in the sign-in form. Returns when the page shows the frame or an error. */
-export async function signIn(
-  page: Page,
-  key: string,
-  options: { readonly keep?: boolean; readonly remember?: boolean } = {},
-) {
-  await page.locator("form input:not([type=checkbox])").first().fill(key);
-  const [keep, remember] = await page.locator("form input[type=checkbox]").all();
-  if (options.keep) await keep?.check();
-  if (options.remember) await remember?.check();
+export async function signIn(page: Page, key: string) {
+  await page.locator("form input").first().fill(key);
   await page.locator("form button[type=submit]").click();
-  await page.locator("#content, form [role=alert]").first().waitFor();
+  await page.locator("#content, main [role=alert]").first().waitFor();
+}
+
+export type NewPersonFields = {
+  readonly name: string;
+  readonly is_operator?: boolean;
+  /** The role on each server, by name of the server. */
+  readonly roles?: Readonly<Record<string, string>>;
+};
+
+/** Adds a person and makes an invitation. Returns the id, and the view that the invitation opens. */
+export async function invitePerson(site: Site, { roles = {}, ...fields }: NewPersonFields) {
+  const servers = Object.entries(roles).map(([name, role]) => ({ server_id: site.getServer(name).serverId, role }));
+  const added = await site.gatehouse.admin("POST", "/admin/people", { ...fields, servers });
+  expect(added.status).toBe(201);
+  const { person_id: personId } = (await added.json()) as { person_id: string };
+  const made = await site.gatehouse.admin("POST", `/admin/people/${personId}/invitations`);
+  const { url } = (await made.json()) as { url: string };
+  return { personId, view: url.slice(url.indexOf("#/") + 2) };
+}
+
+/** Opens a page that an invited person is signed in with, at their first view. */
+export async function openPerson(fields: NewPersonFields, options: PageOptions = {}) {
+  const site = options.site ?? (await getSite());
+  const { personId, view } = await invitePerson(site, fields);
+  const page = await openPage({ ...options, view });
+  await page.locator("main button:not([aria-label])").first().click();
+  await page.locator("#content h1").waitFor();
+  return { page, personId };
 }
 
 type AxeRule = {
@@ -316,11 +407,12 @@ const UNCHECKED_ROWS = IS_LONG ? [] : ["#content :is(tr, li):nth-child(n + 6)"];
 /** Expects no serious and no critical violation from axe. */
 export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axeSource);
-  // While a dialog is open, the rest of the page is inert and hidden from assistive technology.
+  // While a dialog is open, the rest of the page is inert and hidden from assistive technology. The rule "region" is slow, and
+  // its violations are moderate.
   const { violations } = await page.evaluate<{ violations: readonly AxeRule[] }>(
     `axe.run(
       { include: [document.querySelector("[role=dialog]") ?? document], exclude: ${JSON.stringify(UNCHECKED_ROWS)} },
-      { resultTypes: ["violations"], preload: false },
+      { resultTypes: ["violations"], preload: false, rules: { region: { enabled: false } } },
     )`,
   );
   const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
@@ -344,21 +436,20 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
 /** Waits for this number of elements. (`waitForFunction` needs `eval`, which the page's policy forbids.) */
 export async function expectCount(locator: Locator, count: number): Promise<void> {
   const deadline = Date.now() + STEP_MS;
-  while ((await locator.count()) !== count && Date.now() < deadline) await Bun.sleep(20);
+  while ((await locator.count()) !== count && Date.now() < deadline) await Bun.sleep(POLL_EVERY_MS);
   expect(await locator.count()).toBe(count);
 }
 
 /** Waits for this title of the page. */
 export async function expectTitle(page: Page, title: string): Promise<void> {
   const deadline = Date.now() + STEP_MS;
-  while ((await page.title()) !== title && Date.now() < deadline) await Bun.sleep(20);
+  while ((await page.title()) !== title && Date.now() < deadline) await Bun.sleep(POLL_EVERY_MS);
   expect(await page.title()).toBe(title);
 }
 
 /** Blocks a key for spam by counting far too many requests for it. */
 export async function blockKey(site: Site, key: KeyIdentity): Promise<void> {
-  for (let count = 0; count < 520; count++)
-    await site.gatehouse.app.store.limits.judge(key, Date.now(), true);
+  for (let count = 0; count < 520; count++) await site.gatehouse.app.store.limits.judge(key, Date.now(), true);
 }
 
 export async function takeScreenshot(page: Page, name: string): Promise<string> {
@@ -368,13 +459,21 @@ export async function takeScreenshot(page: Page, name: string): Promise<string> 
   return path;
 }
 
+/** Keeps the page for another test, or closes it when it cannot be emptied, such as when its site has stopped. */
+async function keepPage(opened: OpenedPage): Promise<void> {
+  const isEmptied = await emptyPage(opened).catch(() => false);
+  if (!isEmptied) return closePage(opened.page);
+  emptiedPages.push({ page: opened.page, kind: opened.kind });
+  if (emptiedPages.length > EMPTIED_PAGES_MAX) await emptiedPages.shift()?.page.context().close();
+}
+
 /** A request that the test is answering when it ends is no failure. */
 async function closePage(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: "ignoreErrors" });
   await page.context().close();
 }
 
-/** A test whose pages must have no problems. Takes a screenshot of each page when it fails, and closes them all. */
+/** A test whose pages must have no problems. Takes a screenshot of each page and closes it when the test fails. */
 export function browserTest(title: string, run: () => Promise<void>): void {
   test(
     title,
@@ -388,12 +487,30 @@ export function browserTest(title: string, run: () => Promise<void>): void {
           const path = await takeScreenshot(page, `${title} ${index}`).catch((failure) => String(failure));
           console.error([`screenshot of "${title}": ${path}`, ...problems].join("\n  "));
         }
-        throw error;
-      } finally {
         await Promise.all(openedPages.map(({ page }) => closePage(page)));
-        openedPages = [];
+        throw error;
       }
+      await Promise.all(openedPages.map(keepPage));
     },
     TEST_MS,
   );
+}
+
+/** Opens the menu under the user's name, which a phone has behind "More". */
+export async function openNameMenu(page: Page): Promise<Locator> {
+  const button = page.getByRole("button", { name: /^(?:Menu of |Меню: )/ });
+  if (!(await button.isVisible())) await page.locator(".phone-bar button").click();
+  await button.click();
+  const menu = page.locator(".mantine-Popover-dropdown");
+  await menu.waitFor();
+  return menu;
+}
+
+export async function signOut(page: Page): Promise<void> {
+  await (await openNameMenu(page)).getByRole("button", { name: /^(?:Sign out|Выйти)$/ }).click();
+}
+
+/** The word of the pill in the header while the data is fresh. */
+export function freshMark(page: Page): Locator {
+  return page.getByRole("region", { name: "Freshness of the data" }).getByText(/^(?:Up to date|live)$/);
 }

@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { MINUTE_MS } from "../../src/core/durations.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
-import { until } from "../process/run-gatehouse.ts";
+import { until } from "../until.ts";
 import {
   browserTest,
   expectAccessible,
@@ -97,7 +97,7 @@ for (const { title, options, follow } of WAYS) {
 }
 
 browserTest("a name opens the drawer in every view, and closing it gives the focus back", async () => {
-  const page = await openView("live");
+  const page = await openView("live", { server: "small" });
   const drawer = drawerOf(page);
   const names = page.locator("#content a[aria-haspopup=dialog]");
   for (const view of ["live", "map", "players", "staff", "vehicles", "calls", "logs", "activity"]) {
@@ -138,14 +138,7 @@ browserTest("the drawer tells who, where and since when, and follows the player 
   const since = drawer.getByTestId("online-since").locator("time");
   expect(await since.getAttribute("datetime")).toBe(new Date(START - 42 * MINUTE_MS).toISOString());
   const text = await drawer.innerText();
-  for (const part of [
-    idOf(2),
-    "On the server",
-    "Police",
-    "3D-502",
-    "Administrator",
-    "202 · 2002 Liberty Way",
-  ]) {
+  for (const part of [idOf(2), "On the server", "Police", "3D-502", "Administrator", "202 · 2002 Liberty Way"]) {
     expect(text).toContain(part);
   }
   await expectCount(drawer.locator(".time-line-entry"), 2);
@@ -203,13 +196,20 @@ browserTest("a command never has a name that another player's name begins with",
   const key = await site.mintKey("drawer namesakes", { commands: [":kick"] });
   const page = await openView(`players?player=${idOf(6)}`, { key });
   const drawer = drawerOf(page);
-  await drawer.getByRole("button", { name: "Kick" }).click();
   expect(await drawer.getByRole("button", { name: "Message" }).count()).toBe(0);
+  await drawer.getByRole("button", { name: "Kick" }).focus();
+  await page.keyboard.down("Enter");
   await drawer.getByText("the name of another player on the server begins with this one").waitFor();
-  // Whoever holds Enter down sends nothing.
+  // Whoever holds Enter down sends nothing, nor whoever presses it twice.
+  const reason = drawer.getByLabel("Reason (optional)");
+  const hasFocus = (element: Locator) => element.evaluate((found) => found.matches(":focus"));
+  expect(await hasFocus(reason)).toBe(true);
+  await page.keyboard.down("Enter");
+  await page.keyboard.up("Enter");
+  expect(await hasFocus(reason)).toBe(true);
   await page.keyboard.press("Enter");
-  await drawer.getByRole("button", { name: "Kick" }).click();
-  await drawer.getByLabel("Reason (optional)").fill("see you");
+  expect(await hasFocus(drawer.getByRole("button", { name: "Kick", exact: true }))).toBe(true);
+  await reason.fill("see you");
   await drawer.getByRole("button", { name: "Kick", exact: true }).click();
   await drawer.locator("[data-status=sent]").waitFor();
   expect(await listCommands("drawer namesakes")).toEqual([`:kick ${idOf(6)} see you`]);
@@ -218,10 +218,7 @@ browserTest("a command never has a name that another player's name begins with",
 browserTest("a hostile name stays text in the drawer, and is not written in a command", async () => {
   const site = await getSite();
   const body = JSON.stringify(makeHostileServer());
-  await site.addServer(
-    "drawer hostile",
-    () => new Response(body, { headers: { "Content-Type": "application/json" } }),
-  );
+  await site.addServer("drawer hostile", () => new Response(body, { headers: { "Content-Type": "application/json" } }));
   const page = await openView("plots?player=70042", { server: "drawer hostile", size: "phone" });
   const drawer = drawerOf(page);
   await drawer.getByRole("button", { name: "Jail" }).tap();
@@ -244,8 +241,8 @@ browserTest("the drawer leaves out what the key may not read or send, and says w
   const page = await openView("staff", { key, size: "phone", scheme: "dark" });
   await page.getByRole("link", { name: nameOf(1) }).tap();
   const drawer = drawerOf(page);
-  await drawer.getByText("This key may not read players:").waitFor();
-  await drawer.getByText("This key may not send any of the commands").waitFor();
+  await drawer.getByText("You may not read players:").waitFor();
+  await drawer.getByText("You may not send any of the commands").waitFor();
   await drawer.getByRole("heading", { name: nameOf(1) }).waitFor();
   expect(await drawer.innerText()).not.toContain("Callsign");
   await expectAccessible(page);

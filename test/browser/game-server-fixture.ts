@@ -21,6 +21,19 @@ const MINUTE = 60;
 
 export const START_SECONDS = Math.floor(Date.now() / 1000);
 
+/** Whether a time is of the present day in New York: the tests may run across midnight. */
+export function isToday(seconds: number): boolean {
+  const dayOf = (ms: number) => new Intl.DateTimeFormat("en", { timeZone: "America/New_York" }).format(ms);
+  return dayOf(seconds * 1000) === dayOf(Date.now());
+}
+
+/** A time as the page shows it in New York, the time zone of the browser. */
+export function formatLocalTime(seconds: number, language: string): string {
+  return new Intl.DateTimeFormat(language, { timeStyle: "medium", timeZone: "America/New_York" })
+    .format(seconds * 1000)
+    .replaceAll(/\s/g, " ");
+}
+
 export function nameOf(index: number): string {
   const name = NAMES[index % NAMES.length] ?? "";
   return index < NAMES.length ? name : `${name}_${index}`;
@@ -38,6 +51,9 @@ export function refOf(index: number): string {
 function ago(minutes: number): number {
   return START_SECONDS - Math.round(minutes * MINUTE);
 }
+
+/** The time of the newest entry of all logs. */
+export const NEWEST_ENTRY_SECONDS = ago(0.5);
 
 function listPlayers() {
   return Array.from({ length: PLAYERS }, (_, index) => {
@@ -102,7 +118,7 @@ export const BUSY_SERVER = {
   Queue: [5001, 5002, 5003],
   JoinLogs: Array.from({ length: 30 }, (_, index) => ({
     Join: index % 3 !== 0,
-    Timestamp: ago(index * 7 + 0.5),
+    Timestamp: index === 0 ? NEWEST_ENTRY_SECONDS : ago(index * 7 + 0.5),
     Player: refOf(index),
   })),
   KillLogs: Array.from({ length: 20 }, (_, index) => ({
@@ -114,15 +130,13 @@ export const BUSY_SERVER = {
   CommandLogs: Array.from({ length: 20 }, (_, index) => ({
     Player: index % 5 === 0 ? "Remote Server" : refOf(index % 4),
     Timestamp: ago(index * 11 + 3),
-    Command: [":h Welcome to Riverside", ":m Keep it civil", ":kick BlueHeron", ":tp me CopperFox"][
-      index % 4
-    ],
+    Command: [":h Welcome to Riverside", ":m Keep it civil", ":kick BlueHeron", ":tp me CopperFox"][index % 4],
   })),
   ModCalls: Array.from({ length: 8 }, (_, index) => ({
     Caller: refOf(index + 6),
     Moderator: index % 2 === 0 ? null : refOf(3),
-    // A call waits for an hour at most.
-    Timestamp: ago(index * 7 + 5),
+    // A call waits for an hour at most, and the tests may reach this one half an hour after the start.
+    Timestamp: ago(index * 4 + 3),
   })),
   EmergencyCalls: Array.from({ length: 6 }, (_, index) => ({
     Team: ["Police", "Fire", "Sheriff", "DOT"][index % 4],

@@ -75,8 +75,7 @@ export function makeHostileServer() {
   const now = Math.floor(Date.now() / 1000);
   const each = <T>(make: (index: number) => T): T[] => HOSTILE_NAMES.map((_, index) => make(index));
   const oddTimes = [now, 0, -1, 9_007_199_254_740_991, 253_402_300_800_000];
-  const timeOf = (index: number) =>
-    index % 7 === 0 ? oddTimes[(index / 7) % oddTimes.length] : now - index * 1_000;
+  const timeOf = (index: number) => (index % 7 === 0 ? oddTimes[(index / 7) % oddTimes.length] : now - index * 1_000);
   return {
     Name: pick(0),
     OwnerId: 1,

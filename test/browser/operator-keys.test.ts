@@ -35,30 +35,27 @@ function getFilledSite(): Promise<Site> {
   return filled;
 }
 
-browserTest(
-  "Gatehouse itself searches the keys, by a part of the label, the server and the state",
-  async () => {
-    const site = await getFilledSite();
-    const page = await openKeys(site);
-    const asked: string[] = [];
-    page.on("request", (request) => {
-      const { pathname, search } = new URL(request.url());
-      if (pathname === "/admin/keys") asked.push(search);
-    });
-    await page.getByLabel("Search").fill("night B");
-    await expectCount(page.locator("#content tbody tr"), 1);
-    await rowOf(page, "Night bot").getByText("Active", { exact: true }).waitFor();
-    await page.getByLabel("Server").selectOption("small");
-    await page.getByText("No key matches").waitFor();
-    await page.getByLabel("Server").selectOption("busy");
-    await page.getByLabel("State").selectOption("Suspended");
-    await page.getByText("No key matches").waitFor();
-    const { serverId } = site.getServer("busy");
-    expect(asked.at(-1)).toBe(`?limit=50&server_id=${serverId}&label=night+B&state=suspended`);
-    // Nothing was searched for in pages of the whole list.
-    expect(asked.filter((query) => query.includes("cursor="))).toEqual([]);
-  },
-);
+browserTest("Gatehouse itself searches the keys, by a part of the label, the server and the state", async () => {
+  const site = await getFilledSite();
+  const page = await openKeys(site);
+  const asked: string[] = [];
+  page.on("request", (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (pathname === "/admin/keys") asked.push(search);
+  });
+  await page.getByLabel("Search").fill("night B");
+  await expectCount(page.locator("#content tbody tr"), 1);
+  await rowOf(page, "Night bot").getByText("Active", { exact: true }).waitFor();
+  await page.getByLabel("Server").selectOption("small");
+  await page.getByText("No key matches").waitFor();
+  await page.getByLabel("Server").selectOption("busy");
+  await page.getByLabel("State").selectOption("Suspended");
+  await page.getByText("No key matches").waitFor();
+  const { serverId } = site.getServer("busy");
+  expect(asked.at(-1)).toBe(`?limit=50&server_id=${serverId}&label=night+B&state=suspended`);
+  // Nothing was searched for in pages of the whole list.
+  expect(asked.filter((query) => query.includes("cursor="))).toEqual([]);
+});
 
 browserTest("a blocked key shows as blocked, and revoked keys are shown only on request", async () => {
   const page = await openKeys(await getFilledSite());
@@ -97,4 +94,20 @@ browserTest("a token in the search field is never a part of an address", async (
   await page.getByLabel("Search").fill("Night");
   await expectCount(page.locator("#content tbody tr"), 1);
   expect(addresses.filter((url) => url.includes("gth_"))).toEqual([]);
+});
+
+browserTest("a new key takes the rights of a role, and hides what the role hides", async () => {
+  const site = await getFilledSite();
+  const page = await openKeys(site);
+  await page.getByRole("button", { name: "Create a key" }).click();
+  const form = page.getByRole("dialog", { name: "Create a key" });
+  await form.getByText("Keys are for programs.").waitFor();
+  await form.getByLabel("Label").fill("Trial bot");
+  await form.getByLabel("Rights like").selectOption("Trial moderator");
+  expect(await form.getByLabel("the join key").isChecked()).toBe(true);
+  await form.getByRole("button", { name: "Create", exact: true }).click();
+  await page.getByRole("button", { name: "I have copied it" }).click();
+  const found = await site.gatehouse.admin("GET", "/admin/keys?label=Trial+bot");
+  const { items } = (await found.json()) as { items: { commands: string[]; hide: string[] }[] };
+  expect(items[0]).toMatchObject({ commands: [":h", ":m", ":pm"], hide: ["JoinKey"] });
 });

@@ -1,7 +1,7 @@
 // The operator's view of the servers: how each of them is doing, and a look into one without a key of it.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { WATCH_REASONS } from "../../src/core/watch-reasons.ts";
+import { WATCH_REASONS } from "../../src/core/readings/watch-reasons.ts";
 import type { ServerResource, WatchingResource } from "../../src/core/wire/server.ts";
 import { IS_LONG } from "../long.ts";
 import {
@@ -9,6 +9,7 @@ import {
   expectAccessible,
   expectNoSidewaysScroll,
   getSite,
+  HURRIED,
   isTestedVariant,
   JOURNEY_LANGUAGES,
   LANGUAGES,
@@ -123,79 +124,72 @@ async function playWatching(page: Page, watching: Partial<WatchingResource>): Pr
 }
 
 for (const language of JOURNEY_LANGUAGES) {
-  browserTest(
-    `the list says whether and how often a server is watched, or why not, in ${language}`,
-    async () => {
-      const words =
-        language === "ru"
-          ? {
-              every: "Наблюдение каждые 7 с",
-              paused: "Наблюдение приостановлено",
-              pause: "Наблюдение ждёт: игровой API на время ограничил наши запросы.",
-              off: "Ни за одним сервером наблюдения нет: GATEHOUSE_WATCH выключен.",
-              read: /обновлён/,
-            }
-          : {
-              every: "Watched every 7 s",
-              paused: "Watching paused",
-              pause: "Watching waits: the game API has limited our requests for the moment.",
-              off: "No server is watched: GATEHOUSE_WATCH is off.",
-              read: /read \d+ (?:s|min) ago/,
-            };
-      const site = await getSite();
-      const { serverId } = site.getServer("busy");
-      await readOnce(serverId);
-      const size = language === "ru" ? "phone" : "desktop";
-      const page = await openServers({ language, size });
-      // The tests run without watching, and Gatehouse itself says so.
-      await rowOf(page, serverId).getByText(words.off).waitFor();
-      await rowOf(page, serverId).getByText(words.read).waitFor();
-      await expectAccessible(page);
+  browserTest(`the list says whether and how often a server is watched, or why not, in ${language}`, async () => {
+    const words =
+      language === "ru"
+        ? {
+            every: "Наблюдение каждые 7 с",
+            paused: "Наблюдение приостановлено",
+            pause: "Наблюдение ждёт: игровой API на время ограничил наши запросы.",
+            off: "Ни за одним сервером наблюдения нет: GATEHOUSE_WATCH выключен.",
+            read: /обновлён/,
+          }
+        : {
+            every: "Watched every 7 s",
+            paused: "Watching paused",
+            pause: "Watching waits: the game API has limited our requests for the moment.",
+            off: "No server is watched: GATEHOUSE_WATCH is off.",
+            read: /read \d+ (?:s|min) ago/,
+          };
+    const site = await getSite();
+    const { serverId } = site.getServer("busy");
+    await readOnce(serverId);
+    const size = language === "ru" ? "phone" : "desktop";
+    const page = await openServers({ language, size, prelude: HURRIED });
+    // The tests run without watching, and Gatehouse itself says so.
+    await rowOf(page, serverId).getByText(words.off).waitFor();
+    await rowOf(page, serverId).getByText(words.read).waitFor();
+    await expectAccessible(page);
 
-      await playWatching(page, { state: "paused", interval_ms: 5000, reason: WATCH_REASONS.pause });
-      await rowOf(page, serverId).getByText(words.paused, { exact: true }).waitFor();
-      await rowOf(page, serverId).getByText(words.pause).waitFor();
-      await page.unrouteAll({ behavior: "wait" });
+    await playWatching(page, { state: "paused", interval_ms: 5000, reason: WATCH_REASONS.pause });
+    await rowOf(page, serverId).getByText(words.paused, { exact: true }).waitFor();
+    await rowOf(page, serverId).getByText(words.pause).waitFor();
+    await page.unrouteAll({ behavior: "wait" });
 
-      await playWatching(page, { state: "watching", interval_ms: 7000, reason: null });
-      await rowOf(page, serverId).getByText(words.every, { exact: true }).waitFor();
-      expect(await rowOf(page, serverId).getByTestId("watch-reason").count()).toBe(0);
-      await expectNoSidewaysScroll(page);
-      await page.unrouteAll({ behavior: "wait" });
-    },
-  );
+    await playWatching(page, { state: "watching", interval_ms: 7000, reason: null });
+    await rowOf(page, serverId).getByText(words.every, { exact: true }).waitFor();
+    expect(await rowOf(page, serverId).getByTestId("watch-reason").count()).toBe(0);
+    await expectNoSidewaysScroll(page);
+    await page.unrouteAll({ behavior: "wait" });
+  });
 }
 
 for (const language of LANGUAGES) {
   for (const size of SIZES) {
     // These are the caller's views, which other tests check on a desktop.
     if (!isTestedVariant(language, size) || (size === "desktop" && !IS_LONG)) continue;
-    browserTest(
-      `an operator looks into a server without a key of it, in ${language} on a ${size}`,
-      async () => {
-        const site = await getSite();
-        const { serverId } = site.getServer("small");
-        const page = await openServers({ language, size });
-        await page.getByRole("link", { name: language === "ru" ? "Открыть: small" : "Open small" }).click();
-        await page.locator(`nav a[href="#/servers/${serverId}/live"][aria-current=page]`).waitFor({
-          state: "attached",
-        });
-        // Keyboard users continue in the view.
-        expect(await page.evaluate<string>("document.activeElement.id")).toBe("content");
-        const views = await visitViews(page, async () => {
-          await expectAccessible(page);
-          await expectNoSidewaysScroll(page);
-        });
-        expect(views.map((view) => view.split("/").at(-1))).toEqual([
-          ...["live", "map", "players", "staff", "vehicles", "calls", "logs", "activity", "plots"],
-        ]);
-        await page
-          .locator("#content")
-          .getByRole("link", { name: language === "ru" ? "Все серверы" : "All servers" })
-          .click();
-        await page.locator('nav a[href="#/servers"][aria-current=page]').waitFor({ state: "attached" });
-      },
-    );
+    browserTest(`an operator looks into a server without a key of it, in ${language} on a ${size}`, async () => {
+      const site = await getSite();
+      const { serverId } = site.getServer("small");
+      const page = await openServers({ language, size });
+      await page.getByRole("link", { name: language === "ru" ? "Открыть: small" : "Open small" }).click();
+      await page.locator(`nav a[href="#/servers/${serverId}/live"][aria-current=page]`).waitFor({
+        state: "attached",
+      });
+      // Keyboard users continue in the view.
+      expect(await page.evaluate<string>("document.activeElement.id")).toBe("content");
+      const views = await visitViews(page, async () => {
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      });
+      const inside = views.filter((view) => view.includes(serverId)).map((view) => view.split("/").at(-1) ?? "");
+      expect(inside.toSorted()).toEqual([
+        ...["activity", "calls", "live", "logs", "map", "players", "plots", "staff", "vehicles"],
+      ]);
+      if (size === "phone") await page.getByRole("button", { name: language === "ru" ? "Ещё" : "More" }).click();
+      await page.locator('nav a[href="#/servers"]').click();
+      await page.locator('nav a[href="#/servers"][aria-current=page]').waitFor({ state: "attached" });
+    });
   }
 }
 

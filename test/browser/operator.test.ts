@@ -14,9 +14,21 @@ import {
   openPage,
   openView,
   SIZES,
+  waitUntilLoaded,
 } from "./browser.ts";
 
-const VIEWS = ["overview", "servers", "keys", "blocks", "commands", "webhooks", "audit", "health"] as const;
+const VIEWS = [
+  "overview",
+  "servers",
+  "people",
+  "people/roles",
+  "keys",
+  "blocks",
+  "commands",
+  "webhooks",
+  "audit",
+  "health",
+] as const;
 
 async function openOperator(view: string, options: Parameters<typeof openView>[1] = {}): Promise<Page> {
   const { masterKey } = await getSite();
@@ -24,10 +36,7 @@ async function openOperator(view: string, options: Parameters<typeof openView>[1
 }
 
 /** The answer to a request with this token. */
-async function readWith(
-  token: string,
-  query = "?Players=true",
-): Promise<{ status: number; code: number | undefined }> {
+async function readWith(token: string, query = "?Players=true"): Promise<{ status: number; code: number | undefined }> {
   const { gatehouse } = await getSite();
   const response = await gatehouse.get(`/v2/game/server${query}`, token);
   const { code } = (await response.json()) as { code?: number };
@@ -58,9 +67,10 @@ for (const language of LANGUAGES) {
       const page = await openPage({ language, size, scheme, key: site.masterKey, view: VIEWS[0] });
       for (const view of VIEWS) {
         await page.evaluate(`location.hash = "#/${view}"`);
-        await page.locator(`nav a[href="#/${view}"][aria-current=page]`).waitFor({ state: "attached" });
+        const name = view.split("/")[0];
+        await page.locator(`nav a[href="#/${name}"][aria-current=page]`).waitFor({ state: "attached" });
         await page.locator("#content h1").waitFor();
-        await page.locator("#content .mantine-Loader-root").waitFor({ state: "detached" });
+        await waitUntilLoaded(page);
         await expectAccessible(page);
         await expectNoSidewaysScroll(page);
       }
@@ -74,7 +84,7 @@ for (const language of LANGUAGES) {
       const checkDialog = async (button: string) => {
         await page.getByRole("button", { name: button }).first().click();
         await page.getByRole("dialog").waitFor();
-        await page.locator(".mantine-Loader-root").waitFor({ state: "detached" });
+        await waitUntilLoaded(page);
         await expectAccessible(page);
         await page
           .getByRole("dialog")
@@ -189,49 +199,46 @@ browserTest("a key's whole life: few rights, shown once, changed, suspended, rot
   expect(await page.content()).not.toContain(newToken);
 });
 
-browserTest(
-  "a server is added, renamed and deleted, after a warning with the number of its keys",
-  async () => {
-    const page = await openOperator("servers", { expectedStatuses: [400] });
-    await page.getByRole("button", { name: "Add a server" }).click();
-    const add = page.getByRole("dialog", { name: "Add a server" });
-    await add.getByLabel("Name").fill("Short-lived");
-    await add.getByLabel("Server key").fill("not a key");
-    await add.getByRole("button", { name: "Add" }).click();
-    await add.getByText("must be a server key of the game API").waitFor();
-    await add.getByLabel("Server key").fill("secret-Short");
-    // The reason goes with the mistake.
-    await add.getByText("must be a server key of the game API").waitFor({ state: "detached" });
-    expect(await add.getByLabel("Server key").getAttribute("type")).toBe("password");
-    await add.getByRole("button", { name: "Add" }).click();
-    await page.getByText("Short-lived is added.").waitFor();
-    await page.getByRole("button", { name: "Edit Short-lived" }).click();
-    const edit = page.getByRole("dialog", { name: "Edit a server" });
-    expect(await edit.getByLabel("New server key").inputValue()).toBe("");
-    await edit.getByLabel("Name").fill("Shorter-lived");
-    await edit.getByLabel("Community").fill("liberty");
-    await edit.getByRole("button", { name: "Save" }).click();
-    await rowOf(page, "Shorter-lived").getByText("Community: liberty").waitFor();
-    expect(await page.content()).not.toContain("secret-Short");
+browserTest("a server is added, renamed and deleted, after a warning with the number of its keys", async () => {
+  const page = await openOperator("servers", { expectedStatuses: [400] });
+  await page.getByRole("button", { name: "Add a server" }).click();
+  const add = page.getByRole("dialog", { name: "Add a server" });
+  await add.getByLabel("Name").fill("Short-lived");
+  await add.getByLabel("Server key").fill("not a key");
+  await add.getByRole("button", { name: "Add" }).click();
+  await add.getByText("must be a server key of the game API").waitFor();
+  await add.getByLabel("Server key").fill("secret-Short");
+  // The reason goes with the mistake.
+  await add.getByText("must be a server key of the game API").waitFor({ state: "detached" });
+  expect(await add.getByLabel("Server key").getAttribute("type")).toBe("password");
+  await add.getByRole("button", { name: "Add" }).click();
+  await page.getByText("Short-lived is added.").waitFor();
+  await page.getByRole("button", { name: "Edit Short-lived" }).click();
+  const edit = page.getByRole("dialog", { name: "Edit a server" });
+  expect(await edit.getByLabel("New server key").inputValue()).toBe("");
+  await edit.getByLabel("Name").fill("Shorter-lived");
+  await edit.getByLabel("Community").fill("liberty");
+  await edit.getByRole("button", { name: "Save" }).click();
+  await rowOf(page, "Shorter-lived").getByText("Community: liberty").waitFor();
+  expect(await page.content()).not.toContain("secret-Short");
 
-    const { gatehouse } = await getSite();
-    const { items } = (await (await gatehouse.admin("GET", "/admin/servers?limit=200")).json()) as {
-      items: { server_id: string; name: string }[];
-    };
-    const serverId = items.find(({ name }) => name === "Shorter-lived")?.server_id;
-    for (const label of ["one", "two"]) {
-      await gatehouse.admin("POST", "/admin/keys", { server_id: serverId, label });
-    }
-    await page.getByRole("button", { name: "Delete Shorter-lived" }).click();
-    const dialog = page.getByRole("dialog", { name: "Delete this server?" });
-    await dialog.getByText("2 API keys are revoked with it").waitFor();
-    expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
-    await dialog.getByLabel("Type the name of the server").fill("Shorter-lived");
-    await dialog.getByRole("button", { name: "Delete" }).click();
-    await page.getByText("Keys revoked: 2; commands failed: 0.").waitFor();
-    await rowOf(page, "Shorter-lived").waitFor({ state: "detached" });
-  },
-);
+  const { gatehouse } = await getSite();
+  const { items } = (await (await gatehouse.admin("GET", "/admin/servers?limit=200")).json()) as {
+    items: { server_id: string; name: string }[];
+  };
+  const serverId = items.find(({ name }) => name === "Shorter-lived")?.server_id;
+  for (const label of ["one", "two"]) {
+    await gatehouse.admin("POST", "/admin/keys", { server_id: serverId, label });
+  }
+  await page.getByRole("button", { name: "Delete Shorter-lived" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete this server?" });
+  await dialog.getByText("2 API keys are revoked with it").waitFor();
+  expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
+  await dialog.getByLabel("Type the name of the server").fill("Shorter-lived");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("Keys revoked: 2; commands failed: 0.").waitFor();
+  await rowOf(page, "Shorter-lived").waitFor({ state: "detached" });
+});
 
 browserTest("a block is shown with the time left, and can be lifted", async () => {
   const site = await getSite();

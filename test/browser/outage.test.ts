@@ -32,7 +32,7 @@ async function startOutage(page: Page) {
 browserTest(
   'a view that could not be loaded is loaded by the first "Try again", or when the user comes back to it',
   async () => {
-    const page = await openView("players", { expectedStatuses: [503] });
+    const page = await openView("players", { server: "small", expectedStatuses: [503] });
     await page.evaluate(MARK_PAGE);
     const outage = await startOutage(page);
     const missing = page.getByRole("heading", { name: "This view could not be loaded" });
@@ -66,36 +66,41 @@ browserTest('the first view is loaded by the first "Try again", without signing 
   const site = await getSite();
   const page = await openPage({ language: "ru", expectedStatuses: [503] });
   const outage = await startOutage(page);
-  await signIn(page, await site.mintKey());
+  await signIn(page, await site.mintKey("small"));
   await page.getByRole("heading", { name: "Не удалось загрузить раздел" }).waitFor();
   outage.end();
   await page.getByRole("button", { name: "Повторить" }).click();
   await page.locator("#content h1").waitFor();
-  expect(outage.loaded).toEqual([expect.stringMatching(/^\/assets\/live-/)]);
+  expect(outage.loaded).toEqual([expect.stringMatching(/^\/assets\/pages-/)]);
 });
 
-for (const who of ["caller", "operator"] as const) {
-  browserTest(
-    `a view of the ${who} loads one file, because the page has loaded the shared ones`,
-    async () => {
-      const site = await getSite();
-      const page = await openPage({ expectedStatuses: [503] });
-      await page.route("**/assets/main-*", (route) => route.fulfill({ status: 503, body: "" }));
-      const requested: string[] = [];
-      page.on("request", (request) => {
-        const { pathname } = new URL(request.url());
-        // A plot loads the program that draws it when it is drawn, which may be in the next view.
-        if (/^\/assets\/(?!line-plot-)/.test(pathname)) requested.push(pathname);
-      });
-      await signIn(page, who === "caller" ? await site.mintKey() : site.masterKey);
-      const shared = /^\/assets\/operator-frame-/;
-      let visited = 0;
-      await visitViews(page, async (view) => {
-        const loaded = requested.splice(0);
-        // The operator's frame comes with the first view, because callers do not need it.
-        if (who === "operator" && visited++ === 0) expect(loaded.shift()).toMatch(shared);
-        expect(loaded).toEqual([expect.stringMatching(new RegExp(`^/assets/${view}-`))]);
-      });
-    },
-  );
+/** The files that a page loads on its way through all views, by view. */
+async function listLoaded(token: string): Promise<readonly (readonly [view: string, files: readonly string[]])[]> {
+  const page = await openPage({ expectedStatuses: [503] });
+  await page.route("**/assets/main-*", (route) => route.fulfill({ status: 503, body: "" }));
+  const requested: string[] = [];
+  page.on("request", (request) => {
+    const name = /^\/assets\/(.*)-\w+\.js$/.exec(new URL(request.url()).pathname)?.[1];
+    // A plot loads the program that draws it when it is drawn, which may be in the next view.
+    if (name !== undefined && name !== "line-plot") requested.push(name);
+  });
+  await signIn(page, token);
+  const loaded: [string, string[]][] = [];
+  await visitViews(page, async (view) => {
+    loaded.push([view, requested.splice(0)]);
+  });
+  return loaded;
 }
+
+/** Live has one file with Calls, and shows a line of the past, which has one with Plots. */
+const LIVE_FIRST: Readonly<Record<string, readonly string[]>> = { live: ["pages", "pages"], calls: [], plots: [] };
+
+browserTest("a view of the caller loads one file, because the page has loaded the shared ones", async () => {
+  const loaded = await listLoaded(await (await getSite()).mintKey("small"));
+  expect(loaded).toEqual(loaded.map(([view]) => [view, LIVE_FIRST[view] ?? [`${view}-view`]]));
+});
+
+browserTest("the operator loads the frame, the overview, and one file for all other views", async () => {
+  const loaded = await listLoaded((await getSite()).masterKey);
+  expect(loaded.flatMap(([, files]) => files)).toEqual(["operator-frame", "overview-view", "components"]);
+});

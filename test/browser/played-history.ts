@@ -5,6 +5,7 @@ import { ERRORS } from "../../src/core/errors.ts";
 import type {
   PlayersHistory,
   PlaytimeResource,
+  PresentHistory,
   SessionResource,
   StaffResource,
 } from "../../src/core/wire/history.ts";
@@ -49,6 +50,7 @@ export class PlayedHistory {
   staff: readonly StaffResource[] = [];
   playtime: readonly PlaytimeResource[] = [];
   sessions: readonly SessionResource[] = [];
+  present: Omit<PresentHistory, "at"> = { known: true, items: [] };
   /** Whether every question is answered as if the archive could not be reached. */
   isAway = false;
 
@@ -68,6 +70,7 @@ export class PlayedHistory {
 
   #find(question: string, query: URLSearchParams): unknown {
     if (question === "players") return makePlayers(Number(query.get("from")), Number(query.get("to")));
+    if (question === "present") return { at: Number(query.get("at")), ...this.present };
     if (question === "peaks") return makePeaks(query.get("tz") ?? "UTC");
     if (question === "staff") return { items: this.staff, next: null };
     if (question === "playtime") return { items: this.playtime, next: null };

@@ -17,8 +17,7 @@ const switcherOf = (page: Page) => page.locator("header .server-switcher");
 const listSaved = (page: Page) => page.evaluate<string>(`sessionStorage.getItem("${STORAGE_KEY}")`);
 
 /** The names of the overview from top to bottom. */
-const listNames = (page: Page) =>
-  page.locator("#content [data-standing]").locator("a, .fleet-open").allInnerTexts();
+const listNames = (page: Page) => page.locator("#content [data-standing]").locator("a, .fleet-open").allInnerTexts();
 
 browserTest("an operator sees all servers, worst first, and switches between them by keyboard", async () => {
   const site = await getSite();
@@ -35,9 +34,7 @@ browserTest("an operator sees all servers, worst first, and switches between the
   expect(placeOf("A refused one")).toBe(0);
   expect(placeOf("offline")).toBeLessThan(placeOf("busy"));
   const busy = page.getByRole("row").filter({ has: page.getByRole("link", { name: "busy", exact: true }) });
-  expect((await busy.innerText()).replaceAll(/\s+/g, " ")).toMatch(
-    /^busy Calls waiting 40 of 60 3 4 6 \d+ s ago$/,
-  );
+  expect((await busy.innerText()).replaceAll(/\s+/g, " ")).toMatch(/^busy Calls waiting 40 of 60 3 4 6 \d+ s ago$/);
   await expectAccessible(page);
 
   await switcherOf(page).focus();

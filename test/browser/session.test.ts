@@ -1,103 +1,139 @@
-// Remembered devices and one-time links in a real browser: what the page keeps, and when it is signed out.
+// The session of a person in a real browser: what the page keeps, how tokens are renewed, when it is signed out, and passkeys.
 import { expect } from "bun:test";
-import {
-  browserTest,
-  expectAccessible,
-  expectNoSidewaysScroll,
-  getSite,
-  openPage,
-  openView,
-  signIn,
-} from "./browser.ts";
+import type { Page } from "playwright-core";
+import { browserTest, expectCount, getSite, invitePerson, openPage, openPerson, signOut } from "./browser.ts";
 
-browserTest("a remembered device signs in by itself, renews its token, and ends with Sign out", async () => {
-  const site = await getSite();
-  const key = await site.mintKey();
-  const page = await openPage({ expectedStatuses: [401] });
+/** Everything that a script could read. */
+const KEPT = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])";
+
+function recordSessionRequests(page: Page): string[] {
   const asked: string[] = [];
   page.context().on("request", (request) => {
     const { pathname } = new URL(request.url());
     if (pathname.startsWith("/session")) asked.push(`${request.method()} ${pathname}`);
   });
-  await page.locator("form").waitFor();
-  // Nobody who did not choose to be remembered makes a request for it.
-  expect(asked).toEqual([]);
+  return asked;
+}
 
-  await signIn(page, key, { remember: true });
-  await page.getByRole("navigation").waitFor();
-  expect(asked).toEqual(["POST /session/devices"]);
-  const kept = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])";
-  expect(await page.evaluate<string>(kept)).not.toMatch(/gt[hsd]_/);
+browserTest("a person stays signed in over a reload and in other tabs, and tokens are renewed unnoticed", async () => {
+  const site = await getSite();
+  const { page } = await openPerson({ name: "Tabs", roles: { busy: "moderator" } }, { expectedStatuses: [401] });
+  const { serverId } = site.getServer("busy");
+  // Whoever has one server starts there.
+  await page.locator(`nav a[href="#/servers/${serverId}/live"][aria-current=page]`).waitFor();
+  expect(await page.evaluate<string>(KEPT)).not.toMatch(/gt[hsdi]_/);
   const [cookie] = await page.context().cookies(`${site.url}/session`);
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/session" });
+  expect(await page.context().cookies(site.url)).toEqual([]);
+  await page.reload();
+  await page.locator("#content .live-facts").first().waitFor();
 
   const other = await page.context().newPage();
-  await other.goto(`${site.url}/#/players`);
+  await other.goto(`${site.url}/#/servers/${serverId}/players`);
   await other.locator("table").waitFor();
-  expect(asked).toEqual(["POST /session/devices", "POST /session"]);
-
-  // A token that has expired is replaced, and the user notices nothing.
   let refused = 0;
   await other.route(/\/v2\/game\/server\?/, (route) => {
     if (++refused > 1) return route.continue();
-    const body = JSON.stringify({ code: 5008, message: "invalid_token" });
-    return route.fulfill({ status: 401, contentType: "application/json", body });
+    return route.fulfill({ status: 401, json: { code: 5008, message: "invalid_token" } });
   });
   const renewed = other.waitForRequest(/\/session$/);
   await other.getByRole("link", { name: "Vehicles" }).click();
   await renewed;
-  await other.locator("h1", { hasText: "Vehicles" }).waitFor();
   await other.locator("table").waitFor();
 
-  await other.getByRole("button", { name: "Sign out" }).click();
+  await signOut(other);
   await other.locator("form").waitFor();
-  // The other tab has a token of the same device.
+  // The first tab has a token of the same session.
   await page.getByRole("alert").filter({ hasText: "no longer signed in" }).waitFor();
-  const before = asked.length;
+  const asked = recordSessionRequests(page);
   await page.reload();
   await page.locator("form").waitFor();
-  expect(asked).toHaveLength(before);
+  // Without a session nobody asks for one.
+  expect(asked).toEqual(["GET /session/methods"]);
 });
 
-browserTest("a link from the operator signs a phone in once, and the operator signs it out", async () => {
+browserTest("an invitation asks before it signs in, leaves the address, and works once", async () => {
   const site = await getSite();
-  const { keyId } = await site.gatehouse.addKey(site.getServer("busy"));
-  await site.gatehouse.admin("PATCH", `/admin/keys/${keyId}`, { label: "Phone of the night shift" });
-  const operator = await openView("keys", { site, key: site.masterKey, expectedStatuses: [404] });
-  await operator.getByLabel("Search").fill("night shift");
-  await operator.getByRole("button", { name: "Details of Phone of the night shift" }).click();
-  const devices = operator.getByRole("region", { name: "Signed-in browsers" });
-  await devices.getByText("None.").waitFor();
-  await devices.getByRole("button", { name: "Make a sign-in link" }).click();
-  await operator.getByRole("img", { name: "QR code of the link" }).waitFor();
-  await expectAccessible(operator);
-  const url = await operator.locator("[data-link]").innerText();
-  expect(url).toStartWith(`${site.url}/#/link/gtl_`);
+  const { view } = await invitePerson(site, { name: "Once", roles: { small: "viewer" } });
+  const asked: string[] = [];
+  const page = await openPage({ view, language: "ru", size: "phone", scheme: "dark" });
+  page.on("request", (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`));
+  await page.getByRole("heading", { name: "Вас пригласили в Gatehouse" }).waitFor();
+  expect(page.url()).toBe(`${site.url}/`);
+  expect(asked.filter((request) => request.includes("invitations"))).toEqual([]);
+  await page.getByRole("button", { name: "Принять приглашение" }).click();
+  await page.locator("#content h1").waitFor();
 
-  const phone = await openPage({
-    language: "ru",
-    size: "phone",
-    scheme: "dark",
-    view: url.slice(url.indexOf("link/")),
-    expectedStatuses: [401],
-  });
-  await phone.getByText("одноразовой ссылке").waitFor();
-  expect(phone.url()).toBe(`${site.url}/`);
-  await expectAccessible(phone);
-  await expectNoSidewaysScroll(phone);
-  await phone.getByLabel("Запомнить это устройство").check();
-  await phone.getByRole("button", { name: "Войти" }).click();
-  await phone.locator("#content h1").waitFor();
-
-  const again = await openPage({ view: url.slice(url.indexOf("link/")), expectedStatuses: [401] });
-  await again.getByRole("button", { name: "Sign in" }).click();
-  await again.getByRole("alert").filter({ hasText: "This link no longer works" }).waitFor();
-  await again.getByRole("button", { name: "Sign in with a key" }).click();
+  const again = await openPage({ view, expectedStatuses: [401] });
+  await again.getByRole("button", { name: "Accept the invitation" }).click();
+  await again.getByRole("alert").filter({ hasText: "This invitation no longer works" }).waitFor();
+  await again.getByRole("button", { name: "To the sign-in page" }).click();
   await again.locator("form").waitFor();
+});
 
-  await operator.keyboard.press("Escape");
-  await operator.getByRole("button", { name: "Details of Phone of the night shift" }).click();
-  await devices.getByRole("button", { name: /^Sign out Chrome/ }).click();
-  await devices.getByText("None.").waitFor();
-  await phone.getByRole("alert").filter({ hasText: "вход больше не действует" }).waitFor();
+/** A passkey in the browser itself, which answers by itself, as a phone does after the fingerprint. */
+async function addAuthenticator(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  await session.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}
+
+browserTest("a phone adds a passkey after its invitation, and then signs in with one tap of its own", async () => {
+  const site = await getSite();
+  const url = site.url.replace("127.0.0.1", "localhost");
+  const { view } = await invitePerson(site, { name: "Passkey", roles: { busy: "trial" } });
+  const page = await openPage({ url, size: "phone", expectedStatuses: [401] });
+  await addAuthenticator(page);
+  await page.evaluate(`location.hash = "#/${view}"`);
+  await page.getByRole("button", { name: "Accept the invitation" }).click();
+  const buttons = page.locator("main button:not([aria-label])");
+  // The passkey is offered first.
+  await page.getByRole("button", { name: "Add a passkey" }).waitFor();
+  expect(await buttons.allInnerTexts()).toEqual(["Add a passkey", "Only this device, for 30 days"]);
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.locator("#content h1").waitFor();
+
+  await page.evaluate(`location.hash = "#/me"`);
+  const passkeys = page.getByRole("region", { name: "Passkeys" });
+  await passkeys.getByText("never used").waitFor();
+  await signOut(page);
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.locator("#content h1").waitFor();
+
+  await page.evaluate(`location.hash = "#/me"`);
+  await passkeys.getByText("last used").waitFor();
+  // The same device has one already.
+  await passkeys.getByRole("button", { name: "Add a passkey" }).click();
+  await passkeys.getByRole("alert").filter({ hasText: "already has a passkey" }).waitFor();
+  await passkeys.getByRole("button", { name: "Remove the passkey" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await passkeys.getByText("None yet.").waitFor();
+  await signOut(page);
+  await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+  await page.getByRole("alert").filter({ hasText: "does not know this passkey" }).waitFor();
+});
+
+browserTest("one's own page ends another browser, which says so", async () => {
+  const site = await getSite();
+  const { page: first, personId } = await openPerson({ name: "Two browsers", roles: { busy: "viewer" } });
+  const made = await site.gatehouse.admin("POST", `/admin/people/${personId}/invitations`);
+  const { url } = (await made.json()) as { url: string };
+  const second = await openPage({ view: url.slice(url.indexOf("#/") + 2), expectedStatuses: [401] });
+  await second.getByRole("button", { name: "Accept the invitation" }).click();
+  await second.locator("#content h1").waitFor();
+  await first.evaluate(`location.hash = "#/me"`);
+  const sessions = first.getByRole("region", { name: "Signed-in browsers" });
+  await expectCount(sessions.locator("li"), 2);
+  await sessions.getByRole("button", { name: /^Sign out Chrome/ }).click();
+  await expectCount(sessions.locator("li"), 1);
+  await second.getByRole("alert").filter({ hasText: "no longer signed in" }).waitFor();
 });

@@ -12,6 +12,7 @@ import {
   openPage,
   SIZES,
   signIn,
+  signOut,
 } from "./browser.ts";
 
 /** Answers of Gatehouse, and what the form shows; the code lets the user ask the operator. */
@@ -60,9 +61,7 @@ browserTest("no key, an unknown key and a text that is no key have different mes
 
 browserTest("an unreachable Gatehouse is not reported as a wrong key", async () => {
   const page = await openPage();
-  await page.route(/\/v2\//, (route) =>
-    route.fulfill({ status: 200, body: "<html>a captive portal</html>" }),
-  );
+  await page.route(/\/v2\//, (route) => route.fulfill({ status: 200, body: "<html>a captive portal</html>" }));
   await signIn(page, "gth_x");
   expect(await page.getByRole("alert").innerText()).toContain("cannot be reached");
 });
@@ -71,45 +70,36 @@ browserTest("the title has no name of the server after signing out", async () =>
   const page = await openPage({ key: await (await getSite()).mintKey(), view: "players" });
   await page.locator("table").waitFor();
   await expectTitle(page, "(4) Players · Riverside Roleplay");
-  await page.getByRole("button", { name: "Sign out" }).click();
+  await signOut(page);
   await page.locator("form").waitFor();
   expect(await page.title()).toBe("Sign in to Gatehouse");
 });
 
-browserTest(
-  "the key is stored in the tab only when the user wants it, and never in a URL or for longer",
-  async () => {
-    const site = await getSite();
-    const key = await site.mintKey();
-    const page = await openPage();
-    const urls: string[] = [];
-    page.context().on("request", (request) => urls.push(request.url()));
-    const readStores = () =>
-      page.evaluate<string>("JSON.stringify([Object.values(localStorage), document.cookie, history.state])");
+browserTest("a key stays for the tab over a reload, and is never in a URL or kept for longer", async () => {
+  const site = await getSite();
+  const key = await site.mintKey();
+  const page = await openPage();
+  const urls: string[] = [];
+  page.context().on("request", (request) => urls.push(request.url()));
+  const readStores = () =>
+    page.evaluate<string>("JSON.stringify([Object.values(localStorage), document.cookie, history.state])");
 
-    await signIn(page, key);
-    await page.getByRole("navigation").waitFor();
-    expect(await page.evaluate<number>("Object.keys(sessionStorage).length")).toBe(0);
-    await page.reload();
-    await page.locator("form").waitFor();
+  await signIn(page, key);
+  await page.getByRole("navigation").waitFor();
+  expect(await page.evaluate<string>("Object.values(sessionStorage).join()")).toContain(key);
+  expect(await readStores()).not.toContain(key);
+  await page.reload();
+  await page.getByRole("navigation").waitFor();
+  expect([page.url(), ...urls].filter((url) => url.includes(key))).toEqual([]);
 
-    await signIn(page, key, { keep: true });
-    await page.getByRole("navigation").waitFor();
-    expect(await page.evaluate<string>("Object.values(sessionStorage).join()")).toContain(key);
-    expect(await readStores()).not.toContain(key);
-    await page.reload();
-    await page.getByRole("navigation").waitFor();
-    expect([page.url(), ...urls].filter((url) => url.includes(key))).toEqual([]);
+  const other = await page.context().newPage();
+  await other.goto(site.url);
+  await other.locator("form").waitFor();
 
-    const other = await page.context().newPage();
-    await other.goto(site.url);
-    await other.locator("form").waitFor();
-
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.locator("form").waitFor();
-    expect(await page.evaluate<number>("Object.keys(sessionStorage).length")).toBe(0);
-  },
-);
+  await signOut(page);
+  await page.locator("form").waitFor();
+  expect(await page.evaluate<number>("Object.keys(sessionStorage).length")).toBe(0);
+});
 
 browserTest("the session ends with a message when its key is revoked", async () => {
   const site = await getSite();
@@ -146,6 +136,45 @@ browserTest("a stored key that is blocked can be tried again without typing it",
   await site.gatehouse.admin("DELETE", `/admin/blocks/${keyId}`);
   await again.click();
   await page.locator("#content table").waitFor();
+});
+
+browserTest("the page offers what is set up, and the first of it has the focus", async () => {
+  const page = await openPage();
+  let methods = { passkeys: false, chat: false, admin: true };
+  await page.route(/\/session\/methods$/, (route) => route.fulfill({ json: methods }));
+  const focused = () =>
+    page.evaluate<string>("document.activeElement.labels?.[0]?.innerText ?? document.activeElement.innerText");
+  for (const [passkeys, chat, first] of [
+    [false, false, "API key or master key"],
+    [true, false, "Sign in with a passkey"],
+    [false, true, "Sign in with Discord"],
+    [true, true, "Sign in with a passkey"],
+  ] as const) {
+    methods = { passkeys, chat, admin: true };
+    await page.reload();
+    await page.locator("form").waitFor();
+    expect(await focused()).toContain(first);
+    expect(await page.getByRole("button", { name: "Sign in with a passkey" }).count()).toBe(passkeys ? 1 : 0);
+    expect(await page.getByRole("link", { name: "Sign in with Discord" }).count()).toBe(chat ? 1 : 0);
+  }
+  await expectAccessible(page);
+});
+
+browserTest("what went wrong at the chat platform is said in words, and not left in the address", async () => {
+  const site = await getSite();
+  for (const [problem, says] of [
+    ["unknown", "Nobody here has your Discord account"],
+    ["cancelled", "was cancelled"],
+    ["expired", "took too long"],
+    ["failed", "did not answer as expected"],
+  ] as const) {
+    const page = await openPage({ view: `?problem=${problem}` });
+    await page.getByRole("alert").filter({ hasText: says }).waitFor();
+    expect(page.url()).toBe(`${site.url}/`);
+  }
+  const other = await openPage({ view: "?problem=toString" });
+  await other.locator("form").waitFor();
+  expect(await other.getByRole("alert").count()).toBe(0);
 });
 
 browserTest("the master key opens the operator's views", async () => {

@@ -20,9 +20,3 @@ browserTest("staff are listed by rank, and the table shows who is on the server"
   await page.getByText("1 of 7 entries").first().waitFor();
   expect(await rows.first().innerText()).toContain("AwayMod");
 });
-
-browserTest("staff are shown in Russian, on a phone", async () => {
-  const page = await openView("staff", { language: "ru", size: "phone" });
-  const row = page.getByRole("list", { name: "Администрация" }).locator("> li").first();
-  expect(await row.innerText()).toContain("Администратор");
-});

@@ -15,9 +15,8 @@ browserTest("vehicles are shown with owner, plate, livery, and their colour as a
     .locator(".swatch")
     .evaluate(
       (swatch) =>
-        (
-          globalThis as never as { getComputedStyle(of: unknown): { backgroundColor: string } }
-        ).getComputedStyle(swatch).backgroundColor,
+        (globalThis as never as { getComputedStyle(of: unknown): { backgroundColor: string } }).getComputedStyle(swatch)
+          .backgroundColor,
     );
   expect(colour).toBe("rgb(27, 42, 78)");
 
@@ -26,17 +25,3 @@ browserTest("vehicles are shown with owner, plate, livery, and their colour as a
   await page.getByLabel("Search").fill("fire engine abc-100");
   await page.getByText("1 of 24 entries").first().waitFor();
 });
-
-browserTest(
-  "vehicles are shown in Russian, on a phone, without the fields that a vehicle does not have",
-  async () => {
-    const page = await openView("vehicles", { language: "ru", size: "phone" });
-    const rows = page.getByRole("list", { name: "Транспорт" }).locator("> li");
-    expect(await rows.count()).toBe(24);
-    const row = rows.filter({ hasText: "ABC-100" });
-    await row.getByRole("button", { name: "Подробнее" }).click();
-    const plain = await row.innerText();
-    expect(plain).toContain("Номер");
-    expect(plain).not.toContain("Окраска");
-  },
-);

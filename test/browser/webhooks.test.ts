@@ -116,11 +116,15 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
   await page.getByText("This webhook is disabled").waitFor();
   await closed();
   const at = Date.now();
-  await playWebhook(page, { disabled_reason: "No delivery has succeeded for five days.", waiting: 12 }, [
-    { at, event_ids: ["b"], status: null, duration_ms: 15_000, error: "timeout" },
-    { at: at - 1000, event_ids: ["b"], status: 404, duration_ms: 30, error: "<b>not here</b>" },
-    { at: at - 2000, event_ids: ["a"], status: 204, duration_ms: 12, error: null },
-  ]);
+  await playWebhook(
+    page,
+    { disabled_reason: "No delivery has succeeded for five days.", disabled_code: "exhausted", waiting: 12 },
+    [
+      { at, event_ids: ["b"], status: null, duration_ms: 15_000, error: "timeout", error_code: "timeout" },
+      { at: at - 1000, event_ids: ["b"], status: 404, duration_ms: 30, error: "<b>not here</b>", error_code: null },
+      { at: at - 2000, event_ids: ["a"], status: 204, duration_ms: 12, error: null, error_code: null },
+    ],
+  );
   await page.reload();
   await page.getByText("Gatehouse has disabled this webhook").waitFor();
   await page.getByRole("alert").getByText("No delivery has succeeded for five days.").waitFor();
@@ -187,8 +191,21 @@ browserTest("on a phone and in Russian, a channel gets the events that were chos
   expect(await page.getByRole("button", { name: "Новый секрет…" }).count()).toBe(0);
   await playWebhook(
     page,
-    { enabled: false, disabled_reason: "Discord does not know this webhook: it was deleted there." },
-    [{ at: Date.now(), event_ids: ["a", "b"], status: 404, duration_ms: 90, error: "Unknown Webhook" }],
+    {
+      enabled: false,
+      disabled_reason: "Discord does not know this webhook: it was deleted there.",
+      disabled_code: "unknown_webhook",
+    },
+    [
+      {
+        at: Date.now(),
+        event_ids: ["a", "b"],
+        status: 404,
+        duration_ms: 90,
+        error: "Unknown Webhook",
+        error_code: null,
+      },
+    ],
   );
   await page.reload();
   await page.getByText("Discord не знает этого вебхука", { exact: false }).waitFor();
@@ -201,7 +218,6 @@ browserTest("on a phone and in Russian, a channel gets the events that were chos
   const { items } = (await list.json()) as { readonly items: readonly WebhookResource[] };
   const made = items.find(({ label }) => label === "Канал модераторов");
   expect(made).toMatchObject({ format: "discord", language: "ru", show_join_key: false });
-  expect(made?.types).toEqual([
-    ...["player.killed", "modcall.answered", "call.opened", "vehicle.*", "alert.*"],
-  ]);
+  const ofCalls = ["modcall.answered", "modcall.claimed", "modcall.released"];
+  expect(made?.types).toEqual(["player.killed", ...ofCalls, "call.opened", "vehicle.*", "alert.*"]);
 });

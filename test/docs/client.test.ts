@@ -1,13 +1,14 @@
-// The package that npm would publish, in an empty project: every program of its pages as printed, under Node and Bun and in a
-// browser, its types with the lowest TypeScript, and its size.
+// The packages that npm and PyPI would publish: every program of their pages as printed, under Node, Bun and Python and in a
+// browser, the types with the lowest TypeScript, and the size.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type Type from "typebox";
 import { Check } from "typebox/value";
 import { Gatehouse } from "../../packages/client/src/gatehouse.ts";
 import type { GatehouseError } from "../../packages/client/src/gatehouse-error.ts";
-import { buildClient, CLIENT_FOLDER } from "../../scripts/build-client.ts";
+import { player } from "../../packages/client/src/players.ts";
+import { buildClient, CLIENT_FOLDER, PYTHON_FOLDER } from "../../scripts/build-clients.ts";
 import { LOWEST_TYPESCRIPT, obtainLowestTypescript } from "../../scripts/lowest-typescript.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { signStandardMessage, toStandardTest, writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
@@ -18,37 +19,37 @@ import {
   PeaksResource,
   PlayersHistory,
   PlaytimePage,
+  PresentHistory,
   SessionPage,
   StaffPage,
 } from "../../src/core/wire/history.ts";
-import { OwnKeyResource } from "../../src/core/wire/own-key.ts";
+import { OwnKeyResource } from "../../src/core/wire/key.ts";
 import { pageOf } from "../../src/core/wire/page.ts";
+import { ModCallPage, PlayerPage, PlayerRecord } from "../../src/core/wire/players.ts";
 import { SectionSchemas, ServerBase, ServerInfo } from "../../src/core/wire/server-info.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
+import { ASYNC_PYTHONS, aiohttp, findPip, PYTHONS, pip, python } from "../clients/python-at-hand.ts";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { program, testWith } from "../needs.ts";
-import {
-  cleanUp,
-  type Listening,
-  makeDataFolder,
-  makeFolder,
-  run,
-  runToEnd,
-  serve,
-  undoLater,
-  until,
-  within,
-} from "../process/run-gatehouse.ts";
+import { type Listening, makeDataFolder, run, runToEnd, serve } from "../run-gatehouse.ts";
+import { cleanUp, findFreePort, makeFolder, undoLater } from "../temporary.ts";
+import { until, within } from "../until.ts";
 import { openBrowser } from "./open-browser.ts";
 import { listPageBlocks, type PageBlock, ROOT } from "./page-blocks.ts";
 import { openTerminal } from "./terminal.ts";
 
 const README = "packages/client/README.md";
-const PAGES = [README, "docs/client.md"];
+const PYTHON_README = "packages/python/README.md";
+const GUIDE = "docs/client.md";
+const PAGES = [README, GUIDE];
 const BYTES_MAX = 12 * 1024;
 const PATIENCE_MS = 120_000;
-/** This program runs until it is stopped. */
-const LASTING = "node receive.mjs\n";
+/** These programs run until they are stopped: after they have printed this. */
+const LASTING: Readonly<Record<string, string>> = {
+  "node receive.mjs\n": "listening on",
+  "python3 receive.py\n": "listening on",
+  "python3 follow.py\n": " joined",
+};
 const SECRET = writeWebhookSecret(new Uint8Array(32).fill(7));
 
 /** A project with nothing but the installed package. */
@@ -111,19 +112,46 @@ function findProgram(page: string, name: string): string {
   return block.text;
 }
 
-/** Follows a page in the project, as printed, and returns what was printed. */
+/** A folder with `python3` and `pip` of one Python, which installs into a folder of the test and needs no network. */
+function makePythonCommands(): string {
+  const folder = makeFolder();
+  const packages = join(folder, "packages");
+  const make = (name: string, line: string) => {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`);
+    chmodSync(join(folder, name), 0o755);
+  };
+  make("python3", `PYTHONPATH=${packages} exec ${ASYNC_PYTHONS[0] ?? PYTHONS[0]} "$@"`);
+  const options = `--no-index --no-cache-dir --disable-pip-version-check --quiet --target ${packages} --upgrade`;
+  make("pip", `exec ${findPip()} -m pip "$@" ${options}`);
+  return folder;
+}
+
+/** Follows a page as printed, beside what looks like a checkout, and returns what was printed. */
 async function followPage(page: string): Promise<string> {
-  const terminal = openTerminal(project, { PORT: "0", WEBHOOK_SECRET: SECRET });
-  // As in the checkout, in which the pages take the demo key from its file.
-  mkdirSync(join(project, "data"), { recursive: true });
-  writeFileSync(join(project, "data/demo.key"), `${key}\n`);
+  const folder = makeFolder();
+  const checkout = join(folder, "checkout");
+  // In which the pages take the demo key from its file.
+  mkdirSync(join(checkout, "data"), { recursive: true });
+  writeFileSync(join(checkout, "data/demo.key"), `${key}\n`);
+  const terminal = openTerminal(checkout, {
+    PATH: `${makePythonCommands()}:${process.env.PATH ?? "/usr/bin:/bin"}`,
+    PORT: "0",
+    WEBHOOK_SECRET: SECRET,
+    npm_config_audit: "false",
+    npm_config_fund: "false",
+    npm_config_update_notifier: "false",
+  });
+  let here = checkout;
   async function follow({ language, text, fileName }: PageBlock): Promise<void> {
-    if (fileName !== undefined) return writeFileSync(join(project, fileName), text);
+    if (fileName !== undefined) return writeFileSync(join(here, fileName), text);
     if (language !== "sh") throw new Error("this block has no command and no file to save it in");
-    if (text === LASTING) return;
-    // Installed before.
-    if (text.includes("npm pack")) return expect(text).toContain(`npm install ./${archive}\n`);
+    const words = LASTING[text];
+    if (words !== undefined) {
+      await terminal.start(text, words);
+      return terminal.interrupt();
+    }
     await terminal.type(text.replaceAll("http://127.0.0.1:8080", town.url));
+    if (text.includes("cd ../my-bot")) here = join(folder, "my-bot");
   }
   for (const block of listPageBlocks(page)) {
     await follow(block).catch((error: Error) => {
@@ -151,9 +179,9 @@ test("the published file is smaller than 12 KB, compressed, and nothing is publi
 });
 
 testWith(program("bash"), program("npm"), program("node"))(
-  "the client's pages work as printed, under this machine's Node",
+  "the page of the package for npm works as printed, under this machine's Node",
   async () => {
-    const [readme = "", moving = ""] = [await followPage(PAGES[0] ?? ""), await followPage(PAGES[1] ?? "")];
+    const readme = await followPage(README);
     expect(readme).toMatch(/: \d+ play, \d+ wait\n/);
     expect(readme).toMatch(/\S+ drives \S+/);
     expect(readme).toMatch(/^\d+ of \d+, \d+ s ago$/m);
@@ -161,12 +189,52 @@ testWith(program("bash"), program("npm"), program("node"))(
     // command.mjs and follow.mjs.
     expect(readme.match(/^the command is sent/gm)).toHaveLength(2);
     expect(readme).toMatch(/^\d+ points of 1m, at most \d+ players$/m);
+    expect(readme).toMatch(/^\w+ was here \d+ times$/m);
+    expect(readme).toMatch(/^\d+ requests are left in this minute$/m);
     expect(readme).toContain("refused with 5008, HTTP 401\n");
+  },
+  PATIENCE_MS,
+);
 
-    const counts = moving.match(/^\d+ of \d+ are police$/gm) ?? [];
-    expect(counts).toHaveLength(2);
-    expect(moving.match(/^it is sent ?$/gm)).toHaveLength(2);
-    expect(moving.match(/^hello \S+:\d+$/gm)?.length).toBeGreaterThan(3);
+testWith(
+  program("bash"),
+  program("npm"),
+  program("node"),
+  program("curl"),
+  aiohttp,
+  pip,
+)(
+  "the page of the package for Python works as printed",
+  async () => {
+    const readme = await followPage(PYTHON_README);
+    expect(readme).toMatch(/: \d+ play, \d+ wait\n/);
+    expect(readme).toMatch(/^\S+ drives \S+/m);
+    expect(readme).toMatch(/^\d+ of \d+, \d+ s ago$/m);
+    expect(readme).toMatch(/^\d+ requests are left in this minute$/m);
+    expect(readme).toMatch(/^cmd_\w+ is (queued|sending|sent)$/m);
+    // command.py and watch.py.
+    expect(readme.match(/^the command is sent/gm)).toHaveLength(2);
+    expect(readme).toMatch(/^hello \w+$/m);
+    expect(readme).toMatch(/^\S+:\d+ was here \d+ times$/m);
+    expect(readme).toMatch(/^\d+ points, at most \d+ players$/m);
+    expect(readme).toMatch(/^refused with 5008, HTTP 401: invalid_token/m);
+  },
+  PATIENCE_MS,
+);
+
+testWith(
+  program("bash"),
+  program("npm"),
+  program("node"),
+  aiohttp,
+  pip,
+)(
+  "the guide from requests to the client works as printed, in both languages",
+  async () => {
+    const moving = await followPage(GUIDE);
+    expect(moving.match(/^\d+ of \d+ are police$/gm)).toHaveLength(3);
+    expect(moving.match(/^it is sent ?$/gm)).toHaveLength(3);
+    expect(moving.match(/^hello \S+:\d+$/gm)?.length).toBeGreaterThan(4);
   },
   PATIENCE_MS,
 );
@@ -174,10 +242,8 @@ testWith(program("bash"), program("npm"), program("node"))(
 test(
   "every program of the pages that uses the client compiles as TypeScript, under strict",
   async () => {
-    const programs = PAGES.flatMap(listPageBlocks).filter(({ text }) =>
-      text.includes('from "gatehouse-client"'),
-    );
-    expect(programs).toHaveLength(10);
+    const programs = PAGES.flatMap(listPageBlocks).filter(({ text }) => text.includes('from "gatehouse-client"'));
+    expect(programs).toHaveLength(11);
     const files = programs.map(({ fileName = "", text }) => {
       const file = fileName.replace(/\.m?js$/, "-strict.mts");
       writeFileSync(join(project, file), text);
@@ -195,30 +261,33 @@ test(
   PATIENCE_MS,
 );
 
-testWith(program("node"))(
-  "the receiver of the README takes what Gatehouse signs, and nothing else",
-  async () => {
-    writeFileSync(join(project, "receive.mjs"), findProgram(README, "receive.mjs"));
-    const port = freePort();
-    const receiver = run(["receive.mjs"], {
-      cwd: project,
-      program: "node",
-      env: { PORT: port, WEBHOOK_SECRET: SECRET },
-    });
-    await receiver.waitForLine("listening on");
-    async function post(secret: string): Promise<number> {
-      const message = toStandardTest("msg_1", "hook_a", "srv_a", Date.now());
-      const headers = signStandardMessage(message, [secret], Date.now());
-      return (await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body: message.body }))
-        .status;
-    }
-    expect(await post(SECRET)).toBe(204);
-    expect(await post(writeWebhookSecret(new Uint8Array(32)))).toBe(401);
-    await receiver.waitForLine("msg_1 is webhook.test");
-    receiver.kill("SIGTERM");
-    await receiver.exited;
-  },
-);
+testWith(program("node"))("the receiver of the README takes what Gatehouse signs, and nothing else", async () => {
+  writeFileSync(join(project, "receive.mjs"), findProgram(README, "receive.mjs"));
+  await judgeReceiver("node", "receive.mjs", project);
+});
+
+testWith(python)("the receiver in Python takes what Gatehouse signs, and nothing else", async () => {
+  const cwd = makeFolder();
+  writeFileSync(join(cwd, "receive.py"), findProgram(PYTHON_README, "receive.py"));
+  await judgeReceiver(PYTHONS[0] ?? "", "receive.py", cwd);
+});
+
+async function judgeReceiver(program: string, file: string, cwd: string): Promise<void> {
+  const port = String(findFreePort());
+  const env = { PORT: port, WEBHOOK_SECRET: SECRET, PYTHONPATH: PYTHON_FOLDER };
+  const receiver = run([file], { cwd, program, env });
+  await receiver.waitForLine("listening on");
+  async function post(secret: string): Promise<number> {
+    const message = toStandardTest("msg_1", "hook_a", "srv_a", Date.now());
+    const headers = signStandardMessage(message, [secret], Date.now());
+    return (await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body: message.body })).status;
+  }
+  expect(await post(SECRET)).toBe(204);
+  expect(await post(writeWebhookSecret(new Uint8Array(32)))).toBe(401);
+  await receiver.waitForLine("msg_1 is webhook.test");
+  receiver.kill("SIGTERM");
+  await receiver.exited;
+}
 
 test("the installed package works under Bun", async () => {
   writeFileSync(join(project, "read.mjs"), findProgram(README, "read.mjs"));
@@ -297,6 +366,10 @@ test("every method gives what its schema says", async () => {
     [PlaytimePage, await history.playtime()],
     [StaffPage, await history.staff()],
     [PeaksResource, await history.peaks({ tz: "Europe/Berlin" })],
+    [PresentHistory, await history.present({ at: Date.now() - 1_000 })],
+    [PlayerPage, await gatehouse.players.search({ limit: 1 })],
+    [PlayerRecord, await gatehouse.players.get(player.split(whole.Players[0]?.Player ?? "").id ?? "")],
+    [ModCallPage, await gatehouse.modcalls.list()],
   ];
   for (const [schema, answer] of answers) expect([Check(schema, answer), answer]).toEqual([true, answer]);
   expect(Object.keys(whole)).toEqual([...Object.keys(ServerBase.properties), ...SECTIONS]);
@@ -315,7 +388,16 @@ test("every method gives what its schema says", async () => {
 
 /** What TypeScript must infer, and what it must refuse. */
 const USAGE = `
-import { type EventType, Gatehouse, GatehouseError, type GameEvent, type Id, verifyWebhook } from "gatehouse-client";
+import {
+  type EventType,
+  Gatehouse,
+  GatehouseError,
+  type GameEvent,
+  type Id,
+  pages,
+  player,
+  verifyWebhook,
+} from "gatehouse-client";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 function check<_T extends true>(): void {}
@@ -357,6 +439,15 @@ export async function use(): Promise<void> {
   check<Same<(typeof points)[number]["avg"], number | null>>();
   const message = await verifyWebhook({ secret: "whsec_a", headers: new Headers(), body: "" });
   if (message.type !== "webhook.test") void (message.data satisfies GameEvent);
+  if (message.type === "player.killed") void (message.data.data.Killer satisfies string | undefined);
+  for await (const { items } of pages((cursor) => gatehouse.players.search({ cursor })))
+    void (items[0]?.names satisfies readonly string[] | undefined);
+  for await (const { items } of pages((cursor) => gatehouse.listEvents({ after: cursor, types: ["gap"] })))
+    void (items[0]?.data.reason satisfies string | undefined);
+  const call = await gatehouse.modcalls.claim("c", { take: true, timeoutMs: 1 });
+  check<Same<typeof call.state, "waiting" | "claimed" | "answered" | "left" | "expired">>();
+  void (player.split("a:1").id satisfies string | null);
+  void (gatehouse.limit?.resetAt satisfies number | undefined);
   void [stars, street, waiting, id, cursor];
 }
 
@@ -406,7 +497,7 @@ testWith(program("node"))(
     const env = {
       GATEHOUSE_DATA_DIR: folder,
       GATEHOUSE_UPSTREAM_URL: game.url,
-      GATEHOUSE_PORT: freePort(),
+      GATEHOUSE_PORT: String(findFreePort()),
       GATEHOUSE_WATCH: "on",
       GATEHOUSE_WATCH_INTERVAL_MS: "100",
       GATEHOUSE_COMMAND_INTERVAL_MS: "50",
@@ -446,9 +537,3 @@ testWith(program("node"))(
   },
   PATIENCE_MS,
 );
-
-function freePort(): string {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  server.stop(true);
-  return String(server.port);
-}

@@ -3,13 +3,15 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { bundleClient, CLIENT_FOLDER } from "../../scripts/build-client.ts";
-import { COMMAND_STATUSES } from "../../src/core/command.ts";
+import { bundleClient, CLIENT_FOLDER } from "../../scripts/build-clients.ts";
+import { COMMAND_STATUSES } from "../../src/core/commands/command.ts";
 import { ERRORS } from "../../src/core/errors.ts";
 import type { EventPage } from "../../src/core/wire/event.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
-import { cleanUp, makeFolder, runToEnd, serve, stop, undoLater, until } from "../process/run-gatehouse.ts";
-import { CHANNEL_ID, type FakeDiscord, startFakeDiscord } from "./fake-discord.ts";
+import { CHANNEL_ID, FakeDiscord } from "../fake-discord.ts";
+import { runToEnd, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 import { openTown } from "./town-for-bots.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -29,7 +31,7 @@ afterAll(() => rmSync(BOT, { recursive: true, force: true }));
 afterEach(cleanUp);
 
 async function startBot(key: string, url: string) {
-  const discord = startFakeDiscord();
+  const discord = new FakeDiscord();
   undoLater(() => discord.stop());
   await runBot(discord, key, url);
   return discord;
@@ -128,7 +130,7 @@ test("the bot posts joins and calls once and in order, over restarts and kills o
   const asked = ["keys", "create", "--server", "Town", "--label", "bot", "--json"];
   const token = /"token":"([^"]+)"/.exec((await runToEnd(asked, cli)).stdout)?.[1] ?? "";
 
-  const discord = startFakeDiscord();
+  const discord = new FakeDiscord();
   undoLater(() => discord.stop());
   const cursorFile = join(cwd, "cursor.txt");
   const start = () => runBot(discord, token, url, { DISCORD_CHANNEL: CHANNEL_ID, CURSOR_FILE: cursorFile });
@@ -178,7 +180,7 @@ test("the bot posts joins and calls once and in order, over restarts and kills o
   expect(contents).toEqual((await listNews(url, token, after)).slice(0, contents.length));
   expect(contents.some((content) => content.endsWith("has joined."))).toBe(true);
   expect(discord.posted.every(({ allowed_mentions }) => allowed_mentions?.parse.length === 0)).toBe(true);
-}, 120_000);
+});
 
 test("the bot posts calls for a moderator, no backfill, and cannot be made to ping or format", async () => {
   const { describe } = await import(join(BOT, "announce.js"));

@@ -1,13 +1,15 @@
 // Runs every command and every program of the pages that a new user reads, in order and as printed, in a new folder and
 // with real processes of this checkout.
 import { afterEach, expect, test } from "bun:test";
-import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { signStandardMessage, toStandardTest, writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
+import { ASYNC_PYTHONS, aiohttp } from "../clients/python-at-hand.ts";
 import { program, testWith } from "../needs.ts";
-import { cleanUp, makeFolder, serve, stop } from "../process/run-gatehouse.ts";
+import { CHECKOUT, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, findFreePort, makeFolder } from "../temporary.ts";
 import { listPageBlocks, type PageBlock, parseBlocks, ROOT } from "./page-blocks.ts";
-import { openTerminal, type Terminal } from "./terminal.ts";
+import { makeCheckout, openTerminal, type Terminal } from "./terminal.ts";
 
 /** The blocks that are not run, by page and first line. Every other block is run, and fails its test when it cannot. */
 const NOT_RUN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -23,12 +25,14 @@ const NOT_RUN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       "an event, shortened",
     "    retry: 2000": "messages of a stream; the page's curl line is run and its messages are checked",
   },
+  "docs/testing-your-bot.md": { "name: test": "a workflow; its last line is run beside the page" },
   "docs/history.md": Object.fromEntries(
     [
       '    {"resolution": "5m", "points": [{"at": 1794722100000, "known": 1, "min": 21, "avg": 22.64, "max": 24, "queue_max": 3, "staff_max": 2, "teams": {"Civilian": 14.1, "Police": 8.54}},',
       '    {"items": [{"player": "QuietHarbor:1184420", "id": "1184420", "joined_at": 1794722200000, "left_at": null, "seconds": 145, "ended": null, "teams": {"Civilian": 140}},',
       '    {"items": [{"player": "WindyWillow821:2686120778", "id": "2686120778", "seconds": 25212, "sessions": 4}], "next": null}',
       '    {"items": [{"player": "WindyWillow821:2686120778", "id": "2686120778", "seconds": 25212, "teams": {"Police": 21600, "Civilian": 3600},',
+      '    {"at": 1794722150000, "known": true, "items": [{"player": "WindyWillow821:2686120778", "id": "2686120778", "joined_at": 1794715000000, "left_at": 1794722200000, "seconds": 7200, "ended": "log", "teams": {"Police": 5400, "Civilian": 1795}}]}',
       '    {"tz": "Europe/Berlin", "table": [[4.2, 3.1, 2.5, null, "…"], ["…"]]}',
     ].map((line) => [line, "an answer; the page's curl lines are run and their answers are checked"]),
   ),
@@ -108,29 +112,11 @@ async function followPage(
 }
 
 function replaceAll(text: string, replacements: Readonly<Record<string, string>>): string {
-  return Object.entries(replacements).reduce(
-    (result, [written, used]) => result.replaceAll(written, used),
-    text,
-  );
+  return Object.entries(replacements).reduce((result, [written, used]) => result.replaceAll(written, used), text);
 }
 
 function firstLine({ text }: PageBlock): string {
   return text.slice(0, text.indexOf("\n"));
-}
-
-function freePort(): string {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  server.stop(true);
-  return String(server.port);
-}
-
-/** A folder that looks like this checkout, so that the data folder and .env of a reader are not made in it. */
-function makeCheckout(): string {
-  const folder = makeFolder();
-  for (const name of readdirSync(ROOT)) {
-    if (!["data", ".env", ".git"].includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
-  }
-  return folder;
 }
 
 /** The key that a start has printed. */
@@ -160,15 +146,7 @@ function withoutTime(line: string): string {
 /** Compiles for the kind of package that the file is in: `await` outside of functions is an error in the one that npm init makes. */
 const TSC = [
   join(ROOT, "node_modules/.bin/tsc"),
-  ...[
-    "--module",
-    "nodenext",
-    "--target",
-    "es2023",
-    "--strict",
-    "--noUncheckedIndexedAccess",
-    "--skipLibCheck",
-  ],
+  ...["--module", "nodenext", "--target", "es2023", "--strict", "--noUncheckedIndexedAccess", "--skipLibCheck"],
   ...["--ignoreConfig", "--typeRoots", join(ROOT, "node_modules/@types"), "--types", "node"],
 ]
   .map((word) => `'${word}'`)
@@ -178,8 +156,7 @@ const TSC = [
 const NODE_FOR_TYPESCRIPT = `node() { ${TSC} "$1" && command node --experimental-websocket "\${1%.ts}.js"; }\n`;
 
 test("a block that is only indented, or has no language, is found too", () => {
-  const page =
-    "Save it as `a.ts`:\n\n```ts\nlet a;\n```\n\nAnd\n\n    indented\n      more\n\n```\nbare\n```\n";
+  const page = "Save it as `a.ts`:\n\n```ts\nlet a;\n```\n\nAnd\n\n    indented\n      more\n\n```\nbare\n```\n";
   expect(parseBlocks("x.md", page)).toEqual([
     { place: "x.md:4", language: "ts", text: "let a;\n", fileName: "a.ts" },
     { place: "x.md:9", language: "", text: "    indented\n      more\n", fileName: undefined },
@@ -198,7 +175,7 @@ testWith(program("bash"), program("curl"), program("npm"))(
   "README.md works as printed, and so does the line that the start prints",
   async () => {
     const cwd = makeCheckout();
-    const port = freePort();
+    const port = String(findFreePort());
     const printed = await followPage("README.md", {
       cwd,
       env: { GATEHOUSE_PORT: port },
@@ -215,9 +192,9 @@ testWith(program("bash"), program("curl"), program("npm"))(
   "docs/getting-started.md works as printed, up to a game API that is not simulated by Gatehouse itself",
   async () => {
     const cwd = makeCheckout();
-    const port = freePort();
+    const port = String(findFreePort());
     // A process of its own takes the place of the real game API.
-    const gameApi = await serve({ cwd: makeFolder() }, ["simulate", "--port", "0"]);
+    const gameApi = await serve({ program: CHECKOUT, cwd: makeFolder() }, ["simulate", "--port", "0"]);
     const printed = await followPage("docs/getting-started.md", {
       cwd,
       env: { GATEHOUSE_PORT: port },
@@ -235,16 +212,16 @@ testWith(
   program("curl"),
   program("npm"),
   program("node"),
-  program("python3"),
+  aiohttp,
 )(
   "docs/bots.md works as printed after npm start alone, and its programs in a folder that npm init made",
   async () => {
     const cwd = makeCheckout();
-    const gatehouse = await serve({ cwd, env: { GATEHOUSE_COMMAND_INTERVAL_MS: "50" } });
+    const gatehouse = await serve({ program: CHECKOUT, cwd, env: { GATEHOUSE_COMMAND_INTERVAL_MS: "50" } });
     const before = canRunTypeScript() ? [] : [NODE_FOR_TYPESCRIPT];
     const printed = await followPage("docs/bots.md", {
       cwd,
-      before,
+      before: [...before, `python3() { ${ASYNC_PYTHONS[0]} "$@"; }\n`],
       replacements: () => ({ "8080": String(gatehouse.port) }),
     });
     expect(printed).toContain('"sections":["Players",');
@@ -270,6 +247,26 @@ testWith(
   PATIENCE_MS,
 );
 
+testWith(program("bash"), program("curl"), program("npm"))(
+  "docs/testing-your-bot.md works as printed, and its workflow's last line passes and fails with the tests",
+  async () => {
+    const cwd = makeCheckout();
+    const printed = await followPage("docs/testing-your-bot.md", { cwd, replacements: () => ({}) });
+    expect(printed).toContain("GATEHOUSE_FACADE_KEY=gth");
+    expect(printed).toContain('"kind":"burst"');
+    expect(printed).toContain('"calls":[');
+
+    const workflow = listPageBlocks("docs/testing-your-bot.md").find(({ language }) => language === "yaml")?.text ?? "";
+    const line = workflow.match(/^ +- run: (.* sandbox .*)$/m)?.[1]?.replace("../gatehouse/gatehouse", CHECKOUT);
+    const bot = openTerminal(makeFolder(), {});
+    await bot.type("npm init -y\nnpm pkg set scripts.test='curl -s $GATEHOUSE_SIMULATOR_URL/_calls'\n");
+    expect(await bot.type(`${line}\n`)).toContain('"calls":[');
+    await bot.type("npm pkg set scripts.test='exit 3'\n");
+    expect(await bot.type(`${line} || echo failed with $?\n`)).toContain("failed with 3");
+  },
+  PATIENCE_MS,
+);
+
 testWith(
   program("bash"),
   program("curl"),
@@ -280,7 +277,7 @@ testWith(
   "docs/events.md and docs/history.md work as printed after npm start alone, and programs go on where they stopped",
   async () => {
     const cwd = makeCheckout();
-    const gatehouse = await serve({ cwd });
+    const gatehouse = await serve({ program: CHECKOUT, cwd });
     const key = findKey(gatehouse.stdout);
     const third = (await readFirstEvents(gatehouse.url, key)).at(2);
     const printed = await followPage("docs/events.md", {
@@ -335,8 +332,7 @@ testWith(
     // Sessions, playtime and staff.
     expect(told.match(/\{"items":\[\{"player":"\w+:\d+","id":"\d+",/g)).toHaveLength(3);
     expect(told).toMatch(/\{"tz":"Europe\/Berlin","table":\[\[/);
-    for (const title of ["AVERAGE", "JOINED", "SESSIONS", "CALLERS WAITED", "MON"])
-      expect(told).toContain(title);
+    for (const title of ["AVERAGE", "JOINED", "SESSIONS", "CALLERS WAITED", "MON"]) expect(told).toContain(title);
     expect(readFileSync(join(cwd, "playtime.csv"), "utf8")).toMatch(
       /^"player","id","seconds","sessions"\r\n"\w+:\d+",/,
     );
@@ -367,7 +363,7 @@ async function sendSigned(
   return (await fetch(url, { method: "POST", headers, body: change(message.body) })).status;
 }
 
-testWith(program("bash"), program("python3"))(
+testWith(program("bash"), program("curl"), program("python3"))(
   "docs/webhooks.md works as printed: its commands, and its receivers in TypeScript and Python",
   async () => {
     const cwd = makeCheckout();
@@ -380,9 +376,9 @@ testWith(program("bash"), program("python3"))(
         return Response.json({ id: "1" });
       },
     });
-    const gatehouse = await serve({ cwd, env: { GATEHOUSE_WEBHOOKS_PRIVATE: "allow" } });
+    const gatehouse = await serve({ program: CHECKOUT, cwd, env: { GATEHOUSE_WEBHOOKS_PRIVATE: "allow" } });
     const env = { GATEHOUSE_PORT: String(gatehouse.port) };
-    const port = freePort();
+    const port = String(findFreePort());
     const create = "./gatehouse webhooks create --server Demo --label";
     const printed = await followPage("docs/webhooks.md", {
       cwd,
@@ -391,8 +387,12 @@ testWith(program("bash"), program("python3"))(
         [`${create} "#mod-log" --format discord --types "player.killed,modcall.*,call.*"\n`]: `${discord.url}api/webhooks/1/token\n`,
         [`${create} statistics --format standard\n`]: `http://127.0.0.1:${port}/\n`,
       },
-      replacements: () => ({}),
+      replacements: () => ({
+        "http://127.0.0.1:8080": `http://127.0.0.1:${gatehouse.port}`,
+        "https://hooks.example.org": `http://127.0.0.1:${findFreePort()}`,
+      }),
     });
+    expect(printed).toContain('"label":"kill log"');
     expect(printed).toContain("the receiver accepted it: 200");
     expect(posted.join("")).toContain('"embeds":[');
     const secret = printed.match(/^whsec_\S+$/gm)?.at(-1) ?? "";
@@ -436,8 +436,8 @@ testWith(program("bash"), program("curl"), program("openssl"))(
   "docs/operating.md works as printed in a checkout that npm start has used, from nothing to two servers behind TLS",
   async () => {
     const cwd = makeCheckout();
-    await stop(await serve({ cwd }));
-    const ports = { "8443": freePort(), "9000": freePort() };
+    await stop(await serve({ program: CHECKOUT, cwd }));
+    const ports = { "8443": String(findFreePort()), "9000": String(findFreePort()) };
     const printed = await followPage("docs/operating.md", {
       cwd,
       replacements: () => ports,

@@ -16,10 +16,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ["--no-sandbox"] });
 }
 
-export async function openPage(
-  browser: Browser,
-  options: { colorScheme: "dark" | "light" },
-): Promise<Watched> {
+export async function openPage(browser: Browser, options: { colorScheme: "dark" | "light" }): Promise<Watched> {
   const page = await browser.newPage({ ...options, viewport: { width: 1400, height: 900 } });
   const complaints: string[] = [];
   const requested: string[] = [];

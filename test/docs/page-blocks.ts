@@ -40,7 +40,7 @@ export function parseBlocks(page: string, markdown: string): PageBlock[] {
       place: `${page}:${first + 1}`,
       language: language ?? "",
       text: `${lines.slice(first, end).join("\n").trimEnd()}\n`,
-      fileName: Array.from(prose.matchAll(/(?:Save it as|in a file) `([^`]+)`/g)).at(-1)?.[1],
+      fileName: Array.from(prose.matchAll(/(?:Save\s+it\s+as|in\s+a\s+file)\s+`([^`]+)`/g)).at(-1)?.[1],
     });
     prose = "";
     index = language === undefined ? end - 1 : end;

@@ -3,20 +3,22 @@ import { afterAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOperator } from "../journeys/operator.ts";
+import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { startRedis, stopRedisServers } from "../redis-server.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 
 const page = readFileSync(join(import.meta.dir, "../../docs/scaling.md"), "utf8");
 const PASSWORD = "a-password-of-redis";
-afterAll(stopRedisServers);
+afterAll(() => Promise.all([stopRedisServers(), stopPostgresServers()]));
 
 test("with the user of the documents everything works, and no command was refused", async () => {
   const rules = /^user gatehouse (.*)$/m.exec(page)?.[1]?.replace("<password>", PASSWORD).split(" ") ?? [];
-  const redis = await startRedis();
+  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
   await redis.ask("ACL", "SETUSER", "gatehouse", ...rules);
   const gatehouse = await startGatehouse({
     env: {
-      GATEHOUSE_STORE: redis.url.replace("redis://", `redis://gatehouse:${PASSWORD}@`),
+      GATEHOUSE_STORE: await postgres.createDatabase(),
+      GATEHOUSE_REDIS: redis.url.replace("redis://", `redis://gatehouse:${PASSWORD}@`),
       GATEHOUSE_SECRET: "a secret of thirty-two characters or more",
       GATEHOUSE_MASTER_KEY: "redis-acl-master-key-0123456789abcdef",
     },
@@ -34,19 +36,15 @@ test("with the user of the documents everything works, and no command was refuse
   }
   await operator.rotate(key);
   await operator.captureState();
-  expect((await gatehouse.get("/readyz")).status).toBe(200);
+  const ready = await gatehouse.get("/readyz");
+  expect([ready.status, await ready.text()]).toEqual([200, expect.not.stringContaining("redis_away")]);
   const longAgo = { now: gatehouse.clock.now, usage: 0, audit: 0, commands: 0 };
   await gatehouse.app.store.tidy(longAgo);
   expect((await gatehouse.admin("DELETE", `/admin/servers/${server.server_id}`)).status).toBe(200);
   await gatehouse.stop();
   expect(await redis.ask("ACL", "LOG")).toEqual([]);
   expect(gatehouse.logLines.filter((line) => line.includes("NOPERM"))).toEqual([]);
-  for (const command of [
-    ["GET", "other:program"],
-    ["FLUSHALL"],
-    ["KEYS", "*"],
-    ["CONFIG", "SET", "save", ""],
-  ]) {
+  for (const command of [["GET", "other:program"], ["FLUSHALL"], ["KEYS", "*"], ["CONFIG", "SET", "save", ""]]) {
     expect(String(await redis.ask("ACL", "DRYRUN", "gatehouse", ...command))).toContain("no permission");
   }
 });

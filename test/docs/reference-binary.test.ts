@@ -2,7 +2,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { join, resolve } from "node:path";
 import { SCALAR_PATH } from "../../scripts/fetch-reference.ts";
-import { cleanUp, makeFolder, serve } from "../process/run-gatehouse.ts";
+import { serve } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 const BUILD = resolve(import.meta.dir, "../../scripts/build.ts");
 
@@ -10,12 +11,9 @@ afterEach(cleanUp);
 
 test("the binary serves the document, the page and the program that shows it", async () => {
   const outdir = makeFolder();
-  const build = Bun.spawn(
-    [process.execPath, "--no-env-file", BUILD, "--target", "host", "--outdir", outdir],
-    {
-      stdout: "ignore",
-    },
-  );
+  const build = Bun.spawn([process.execPath, "--no-env-file", BUILD, "--target", "host", "--outdir", outdir], {
+    stdout: "ignore",
+  });
   expect(await build.exited).toBe(0);
 
   const { url } = await serve({ cwd: makeFolder(), program: join(outdir, "gatehouse") });

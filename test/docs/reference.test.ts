@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { fetchReference } from "../../scripts/fetch-reference.ts";
-import { SCALAR_FILE } from "../../src/http/reference/scalar-package.ts";
+import { SCALAR_FILE } from "../../src/http/web/scalar-package.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { openBrowser, openPage, type Watched } from "./open-browser.ts";
 
@@ -129,7 +129,5 @@ async function expectWhole(page: Page, colorScheme: Scheme): Promise<void> {
 /** The page has logged no error and called no other host. */
 function expectQuiet(complaints: readonly string[], requested: readonly string[]): void {
   expect(complaints).toEqual([]);
-  expect(requested.filter((url) => !url.startsWith(`${gatehouse.url}/`) && !url.startsWith("data:"))).toEqual(
-    [],
-  );
+  expect(requested.filter((url) => !url.startsWith(`${gatehouse.url}/`) && !url.startsWith("data:"))).toEqual([]);
 }

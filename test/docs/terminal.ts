@@ -1,8 +1,11 @@
-// A terminal in which a test types the commands of a page: one bash, in its own folder, that keeps its variables.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// A terminal in which a test types the commands of a page: one bash, in its own folder, that keeps its variables. And the
+// folder in which a reader types.
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { undoLater, within } from "../process/run-gatehouse.ts";
+import { makeFolder, undoLater } from "../temporary.ts";
+import { within } from "../until.ts";
+import { ROOT } from "./page-blocks.ts";
 
 const COMMAND_DEADLINE_MS = 100_000;
 
@@ -17,7 +20,7 @@ export type Terminal = {
   interrupt(): Promise<void>;
 };
 
-/** Closed by `cleanUp` of run-gatehouse, together with everything that runs in it. */
+/** Closed by `cleanUp`, together with everything that runs in it. */
 export function openTerminal(cwd: string, env: Readonly<Record<string, string>>): Terminal {
   // Outside of `cwd`, because a page may list the files of its folder.
   const home = mkdtempSync(join(tmpdir(), "gatehouse-terminal-"));
@@ -94,6 +97,15 @@ export function openTerminal(cwd: string, env: Readonly<Record<string, string>>)
       await waitForText(endOfBlock(), from);
     },
   };
+}
+
+/** A folder that looks like this checkout, so that the data folder and .env of a reader are not made in it. */
+export function makeCheckout(): string {
+  const folder = makeFolder();
+  for (const name of readdirSync(ROOT)) {
+    if (!["data", ".env", ".git"].includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
+  }
+  return folder;
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

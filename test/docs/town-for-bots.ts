@@ -1,5 +1,6 @@
 // The environment of a bot developer: the real program with its simulator, and a key that may read everything and send hints.
-import { makeFolder, runToEnd, serve } from "../process/run-gatehouse.ts";
+import { runToEnd, serve } from "../run-gatehouse.ts";
+import { makeFolder } from "../temporary.ts";
 
 export async function openTown(commands = ":h") {
   const cwd = makeFolder();

@@ -6,18 +6,12 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { mounting, program, testWith } from "../needs.ts";
-import {
-  cleanUp,
-  type Listening,
-  makeFolder,
-  serve,
-  stop,
-  undoLater,
-  until,
-} from "../process/run-gatehouse.ts";
+import { openSocket, type RawAnswer, writeRequest } from "../raw-socket.ts";
+import { type Listening, serve, stop } from "../run-gatehouse.ts";
+import { fill, makeSmallDisk } from "../small-disk.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
-import { openSocket, type RawAnswer, writeRequest } from "./raw-socket.ts";
-import { fill, makeSmallDisk } from "./small-disk.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const COMMANDS = "/v2/game/server/command";
 const NOTICED_WITHIN_MS = 30_000;
@@ -132,8 +126,7 @@ for (const way of WAYS) {
         Array.from({ length: 20 }, (_, i) => client.submit(`:h refused ${i}`, `r${i}`)),
       );
       expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
-      for (const id of accepted.slice(0, 20))
-        expect(["queued", "sending"]).toContain(await client.statusOf(id));
+      for (const id of accepted.slice(0, 20)) expect(["queued", "sending"]).toContain(await client.statusOf(id));
       expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
 
       await way.requeue(gatehouse, folder);
@@ -181,9 +174,7 @@ test("1,000 parallel submissions to an empty queue: exactly 100 are accepted, at
   const first = await client.submit(":h first");
   await until("the first is not sent", async () => (await client.statusOf(first.body.command_id)) === "sent");
 
-  const sockets = await Promise.all(
-    Array.from({ length: 1_000 }, () => openSocket({ port: gatehouse.port })),
-  );
+  const sockets = await Promise.all(Array.from({ length: 1_000 }, () => openSocket({ port: gatehouse.port })));
   const answers = await Promise.all(
     sockets.map(async (socket, index) => {
       const body = JSON.stringify({ command: `:h ${index}` });

@@ -4,8 +4,10 @@ import { afterEach, expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { testWith, tracing } from "../needs.ts";
-import { cleanUp, type Listening, makeFolder, serve, stop, until } from "../process/run-gatehouse.ts";
+import { type Listening, serve, stop } from "../run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const COMMANDS = "/v2/game/server/command";
 const NOTICED_WITHIN_MS = 30_000;
@@ -27,9 +29,7 @@ async function trace({ pid }: Listening, folder: string, rules: readonly string[
   const tracer = Bun.spawn(["strace", "-f", "-y", "-s", "20", "-o", path, ...rules, "-p", String(pid)], {
     stderr: "ignore",
   });
-  await until("strace does not attach", () =>
-    /^TracerPid:\t[1-9]/m.test(readFileSync(`/proc/${pid}/status`, "utf8")),
-  );
+  await until("strace does not attach", () => /^TracerPid:\t[1-9]/m.test(readFileSync(`/proc/${pid}/status`, "utf8")));
   return {
     async end(): Promise<string[]> {
       tracer.kill("SIGTERM");
@@ -50,10 +50,7 @@ async function submit({ url }: Listening, token: string, command: string) {
 
 testWith(tracing)("no 202 is sent before its fsync, and concurrent commands share one fsync", async () => {
   const { gatehouse, token, folder } = await start();
-  const tracing = await trace(gatehouse, folder, [
-    "-e",
-    "trace=fsync,fdatasync,pwrite64,sendto,write,writev,sendmsg",
-  ]);
+  const tracing = await trace(gatehouse, folder, ["-e", "trace=fsync,fdatasync,pwrite64,sendto,write,writev,sendmsg"]);
   const answers = [];
   for (let i = 0; i < 5; i++) answers.push(await submit(gatehouse, token, `:h ${i}`));
   const many = Array.from({ length: 60 }, (_, index) => submit(gatehouse, token, `:h many ${index}`));
@@ -88,9 +85,7 @@ testWith(tracing)(
     expect(before.status).toBe(202);
 
     const failing = await trace(gatehouse, folder, ["-e", "inject=fsync,fdatasync:error=EIO"]);
-    const refused = await Promise.all(
-      [0, 1, 2].map((index) => submit(gatehouse, token, `:h refused ${index}`)),
-    );
+    const refused = await Promise.all([0, 1, 2].map((index) => submit(gatehouse, token, `:h refused ${index}`)));
     await failing.end();
     for (const { status, body } of refused) expect([status, body.code]).toEqual([503, 5106]);
 

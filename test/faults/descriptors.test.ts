@@ -3,8 +3,10 @@ import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { testWith, tracing } from "../needs.ts";
-import { cleanUp, makeFolder, readServer, serve, stop, undoLater, until } from "../process/run-gatehouse.ts";
-import { openSocket, type RawSocket, writeRequest } from "./raw-socket.ts";
+import { openSocket, type RawSocket, writeRequest } from "../raw-socket.ts";
+import { CHECKOUT, readServer, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const DESCRIPTORS = 64;
 const SOCKETS = 150;
@@ -15,7 +17,8 @@ afterEach(cleanUp);
 
 test("with its descriptors exhausted Gatehouse does not crash, and serves again when sockets are closed", async () => {
   const cwd = makeFolder();
-  const gatehouse = await serve({ cwd, before: `ulimit -n ${DESCRIPTORS}` });
+  // The binary has everything in it, and loads nothing late.
+  const gatehouse = await serve({ cwd, before: `ulimit -n ${DESCRIPTORS}`, program: CHECKOUT });
   const token = readFileSync(join(cwd, "data", "demo.key"), "utf8").trim();
   const kept = await openSocket(gatehouse);
   kept.write(writeRequest("/healthz"));

@@ -3,19 +3,12 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { withReadOnlyDatabase } from "../../src/sqlite/read-only-database.ts";
+import { withReadOnlyDatabase } from "../../src/database/sqlite-file/read-only-database.ts";
 import { mounting, program, testWith } from "../needs.ts";
-import {
-  cleanUp,
-  type Listening,
-  makeFolder,
-  readServer,
-  runToEnd,
-  serve,
-  stop,
-  until,
-} from "../process/run-gatehouse.ts";
-import { fill, makeSmallDisk } from "./small-disk.ts";
+import { type Listening, readServer, runToEnd, serve, stop } from "../run-gatehouse.ts";
+import { fill, makeSmallDisk } from "../small-disk.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const BLOCK_COUNT = 520;
 const NOTICED_WITHIN_MS = 30_000;
@@ -42,35 +35,31 @@ async function expectWhole(path: string): Promise<void> {
   db.close();
 }
 
-testWith(mounting)(
-  "a full disk: reads go on, /readyz is 503, and all is well again without a restart",
-  async () => {
-    const cwd = await makeSmallDisk("2m");
-    const gatehouse = await serve({ cwd });
-    const token = readToken(cwd);
-    expect(await readiness(gatehouse)).toBe(200);
+/** Returns the file that takes the room, when the full disk is noticed. */
+async function fillDisk(cwd: string, gatehouse: Listening): Promise<string> {
+  const ballast = join(cwd, "data", "ballast");
+  fill(ballast);
+  const isNoticed = async () => (await readiness(gatehouse)) === 503;
+  await until("/readyz does not notice the full disk", isNoticed, NOTICED_WITHIN_MS);
+  return ballast;
+}
 
-    const ballast = join(cwd, "data", "ballast");
-    fill(ballast);
-    await until(
-      "/readyz does not notice the full disk",
-      async () => (await readiness(gatehouse)) === 503,
-      NOTICED_WITHIN_MS,
-    );
-    expect((await readServer(gatehouse.url, token, "?Players=true")).status).toBe(200);
-    expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
+testWith(mounting)("a full disk: reads go on, /readyz is 503, and all is well again without a restart", async () => {
+  const cwd = await makeSmallDisk("2m");
+  const gatehouse = await serve({ cwd });
+  const token = readToken(cwd);
+  expect(await readiness(gatehouse)).toBe(200);
 
-    rmSync(ballast);
-    await until(
-      "/readyz does not notice the room",
-      async () => (await readiness(gatehouse)) === 200,
-      NOTICED_WITHIN_MS,
-    );
-    expect((await readServer(gatehouse.url, token)).status).toBe(200);
-    expect(await stop(gatehouse)).toBe(0);
-    await expectWhole(join(cwd, "data", "gatehouse.db"));
-  },
-);
+  const ballast = await fillDisk(cwd, gatehouse);
+  expect((await readServer(gatehouse.url, token, "?Players=true")).status).toBe(200);
+  expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
+
+  rmSync(ballast);
+  await until("/readyz does not notice the room", async () => (await readiness(gatehouse)) === 200, NOTICED_WITHIN_MS);
+  expect((await readServer(gatehouse.url, token)).status).toBe(200);
+  expect(await stop(gatehouse)).toBe(0);
+  await expectWhole(join(cwd, "data", "gatehouse.db"));
+});
 
 testWith(mounting)(
   "a spam block holds although the full disk cannot keep it, and is kept once there is room",
@@ -78,13 +67,7 @@ testWith(mounting)(
     const cwd = await makeSmallDisk("2m");
     const gatehouse = await serve({ cwd });
     const token = readToken(cwd);
-    const ballast = join(cwd, "data", "ballast");
-    fill(ballast);
-    await until(
-      "/readyz does not notice the full disk",
-      async () => (await readiness(gatehouse)) === 503,
-      NOTICED_WITHIN_MS,
-    );
+    const ballast = await fillDisk(cwd, gatehouse);
     for (let count = 1; count <= BLOCK_COUNT; count++) await (await readServer(gatehouse.url, token)).text();
     const blocked = await readServer(gatehouse.url, token);
     expect(await blocked.json()).toMatchObject({ code: 5100 });
@@ -92,8 +75,7 @@ testWith(mounting)(
     rmSync(ballast);
     expect(await (await readServer(gatehouse.url, token)).json()).toMatchObject({ code: 5100 });
     const path = join(cwd, "data", "gatehouse.db");
-    const countBlocks = () =>
-      withReadOnlyDatabase(path, (db) => db.query("SELECT * FROM blocks").all().length);
+    const countBlocks = () => withReadOnlyDatabase(path, (db) => db.query("SELECT * FROM blocks").all().length);
     await until("the block is not saved", () => countBlocks() === 1);
     gatehouse.kill("SIGKILL");
     await gatehouse.exited;
@@ -120,23 +102,20 @@ testWith(mounting)(
   },
 );
 
-testWith(mounting)(
-  "a read-only data folder: exit code 1, a clear sentence, and nothing is changed",
-  async () => {
-    const cwd = await makeSmallDisk("2m");
-    await stop(await serve({ cwd }));
-    const path = join(cwd, "data", "gatehouse.db");
-    const before = readFileSync(path);
-    await Bun.$`mount -o remount,ro ${join(cwd, "data")}`.quiet();
-    const { exitCode, stdout, stderr } = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } });
-    expect(exitCode).toBe(1);
-    expect(stdout).not.toContain("listening on");
-    expect(stderr).toMatch(/^gatehouse: /);
-    expect(stderr).toContain(join(cwd, "data"));
-    expect(stderr).not.toMatch(/\n\s+at /);
-    expect(readFileSync(path).equals(before)).toBe(true);
-  },
-);
+testWith(mounting)("a read-only data folder: exit code 1, a clear sentence, and nothing is changed", async () => {
+  const cwd = await makeSmallDisk("2m");
+  await stop(await serve({ cwd }));
+  const path = join(cwd, "data", "gatehouse.db");
+  const before = readFileSync(path);
+  await Bun.$`mount -o remount,ro ${join(cwd, "data")}`.quiet();
+  const { exitCode, stdout, stderr } = await runToEnd(["serve"], { cwd, env: { GATEHOUSE_PORT: "0" } });
+  expect(exitCode).toBe(1);
+  expect(stdout).not.toContain("listening on");
+  expect(stderr).toMatch(/^gatehouse: /);
+  expect(stderr).toContain(join(cwd, "data"));
+  expect(stderr).not.toMatch(/\n\s+at /);
+  expect(readFileSync(path).equals(before)).toBe(true);
+});
 
 testWith(program("prlimit"))(
   "files that may not grow: reads go on, /readyz is 503, and all is well again without a restart",

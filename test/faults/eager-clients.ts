@@ -1,7 +1,7 @@
 // A worker with clients that open one connection after the other to a port and send a request over each. It counts the
 // connections that were accepted and then not answered; "stop" makes it post its counts.
 import { connect } from "node:net";
-import { writeRequest } from "./raw-socket.ts";
+import { writeRequest } from "../raw-socket.ts";
 
 export type EagerCounts = { readonly answered: number; readonly refused: number; readonly cut: number };
 
@@ -21,9 +21,7 @@ function askOnce(port: number): Promise<keyof EagerCounts> {
       resolve(outcome);
     };
     socket.on("data", () => finish("answered"));
-    socket.on("error", (error: NodeJS.ErrnoException) =>
-      finish(error.code === "ECONNREFUSED" ? "refused" : "cut"),
-    );
+    socket.on("error", (error: NodeJS.ErrnoException) => finish(error.code === "ECONNREFUSED" ? "refused" : "cut"));
     socket.on("close", () => finish("cut"));
   });
 }

@@ -20,10 +20,7 @@ test.each([
   ["in a gap of another list", [gap("JoinLogs", null, null)]],
   ["in a gap of another time", [gap("KillLogs", 2_500, null)]],
 ])("an entry that is not told and %s is lost", (_, gaps) => {
-  const { faults } = findLedgerFaults(
-    [tell(kill(1)), ...gaps, tell(kill(3))],
-    happen(kill(1), kill(2), kill(3)),
-  );
+  const { faults } = findLedgerFaults([tell(kill(1)), ...gaps, tell(kill(3))], happen(kill(1), kill(2), kill(3)));
   expect(faults).toEqual([expect.stringContaining("lost without a gap: KillLogs")]);
 });
 

@@ -3,12 +3,11 @@
 import { afterEach, expect, test } from "bun:test";
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
-import { chooseSeed, endFleets, expectStatus, type Instance, startFleet } from "../instances/fleet.ts";
+import { chooseSeed, endFleets, expectStatus, type Instance, startBacking, startFleet } from "../instances/fleet.ts";
 import { repeat } from "../long.ts";
-import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
-import { undoLater, until } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
-import { startRedis } from "../redis-server.ts";
+import { undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 import { EventFollower, type EventPage, readPages, tryAsking } from "./event-follower.ts";
 import { hasEveryList, LedgerWitness } from "./ledger-witness.ts";
 
@@ -17,10 +16,7 @@ const READINGS_PER_LIFE_MAX = 25;
 const LOG_WINDOW = 20;
 const TOWN = "Torture";
 
-afterEach(async () => {
-  await endFleets();
-  await stopPostgresServers();
-});
+afterEach(endFleets);
 
 /** Bursts and equal entries are in different lists: a burst could hide that an equal entry of the same second is another one. */
 const FAULTS: readonly Record<string, unknown>[] = [
@@ -38,7 +34,7 @@ test("two instances that are killed while they record lose no entry without a ga
   const seed = chooseSeed("killing two instances");
   const random = createRandom(seed);
   const pick = (below: number) => Math.floor(random() * below);
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  const { addresses } = await startBacking();
   const simulator = await startSimulator({
     seed,
     players: 30,
@@ -49,10 +45,9 @@ test("two instances that are killed while they record lose no entry without a ga
   undoLater(() => simulator.stop());
   const witness = new LedgerWitness(simulator, TOWN);
   const fleet = await startFleet({
-    stores: redis.url,
+    ...addresses,
     count: 2,
     env: {
-      GATEHOUSE_ARCHIVE: await postgres.createDatabase(),
       GATEHOUSE_UPSTREAM_URL: witness.open(),
       GATEHOUSE_FRESH_MS: "1",
       GATEHOUSE_WATCH: "on",

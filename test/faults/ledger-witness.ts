@@ -4,17 +4,8 @@ import { expect } from "bun:test";
 import { LOG_LISTS } from "../../src/core/events/memory.ts";
 import type { Gap } from "../../src/core/wire/event-data.ts";
 import type { Simulator } from "../../src/simulator/simulator.ts";
-import { undoLater } from "../process/run-gatehouse.ts";
-import {
-  count,
-  countTold,
-  findHidden,
-  isInGap,
-  keyOf,
-  LIST_OF,
-  listGaps,
-  type ToldEvent,
-} from "./ledger-judge.ts";
+import { undoLater } from "../temporary.ts";
+import { count, countTold, findHidden, isInGap, keyOf, LIST_OF, listGaps, type ToldEvent } from "./ledger-judge.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -23,7 +14,7 @@ export class LedgerWitness {
   readonly #town: string;
   /** How often one reading showed equal entries, at most. */
   readonly #shown = new Map<string, number>();
-  #last: readonly string[] = [];
+  #newest: readonly string[] = [];
   #readings = 0;
   #firstReadingAt: number | undefined;
   #onReading: (() => void)[] = [];
@@ -50,10 +41,15 @@ export class LedgerWitness {
     while (this.#readings < goal) await new Promise<void>((resolve) => this.#onReading.push(resolve));
   }
 
-  /** Whether every entry of the newest reading is among these events. */
-  hasNewest(events: readonly ToldEvent[]): boolean {
+  /** The entries of the newest reading. */
+  get newest(): readonly string[] {
+    return this.#newest;
+  }
+
+  /** Whether every entry of a reading, by default of the newest one, is among these events. */
+  hasNewest(events: readonly ToldEvent[], newest = this.#newest): boolean {
     const told = countTold(events);
-    return [...count(this.#last)].every(([key, times]) => (told.get(key) ?? 0) >= times);
+    return [...count(newest)].every(([key, times]) => (told.get(key) ?? 0) >= times);
   }
 
   /**
@@ -105,10 +101,10 @@ export class LedgerWitness {
   #note(text: string): void {
     const answer = JSON.parse(text) as Fields;
     this.#firstReadingAt ??= Date.now();
-    this.#last = LOG_LISTS.flatMap((list) => {
+    this.#newest = LOG_LISTS.flatMap((list) => {
       return ((answer[list] ?? []) as Fields[]).map((element) => keyOf(list, element));
     });
-    for (const [key, times] of count(this.#last)) {
+    for (const [key, times] of count(this.#newest)) {
       this.#shown.set(key, Math.max(this.#shown.get(key) ?? 0, times));
     }
     this.#readings++;

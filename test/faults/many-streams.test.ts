@@ -3,8 +3,10 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
-import { cleanUp, makeFolder, serve, undoLater, until } from "../process/run-gatehouse.ts";
+import { serve } from "../run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const STREAMS = 2_000;
 const STREAMS_PER_KEY = 20;
@@ -46,8 +48,7 @@ test.each(["stream", "socket"])(
     const before = await startGatehouse({ folder, env });
     const server = await before.addServer();
     const tokens: string[] = [];
-    for (let made = 0; made <= STREAMS / STREAMS_PER_KEY; made++)
-      tokens.push((await before.addKey(server)).token);
+    for (let made = 0; made <= STREAMS / STREAMS_PER_KEY; made++) tokens.push((await before.addKey(server)).token);
     await before.stop();
     const gatehouse = await serve({ cwd: folder, env: { ...env, GATEHOUSE_DATA_DIR: folder } });
     const read = async () => {
@@ -66,11 +67,7 @@ test.each(["stream", "socket"])(
       const headers = `Host: x\r\nAuthorization: Bearer ${token}\r\n${kind === "socket" ? UPGRADE : ""}`;
       socket.write(`GET /v2/game/server/events/${kind} HTTP/1.1\r\n${headers}\r\n`);
       if (opened % OPENED_AT_ONCE === 0)
-        await until(
-          "a stream was not opened",
-          () => counters.slice(0, -1).every(({ hello }) => hello() === 1),
-          20_000,
-        );
+        await until("a stream was not opened", () => counters.slice(0, -1).every(({ hello }) => hello() === 1), 20_000);
     }
     await until("not every stream is open", () => counters.every(({ hello }) => hello() === 1));
     expect(readMemory(gatehouse.pid) - atFirst).toBeLessThan(STREAMS * BYTES_PER_STREAM_MAX);

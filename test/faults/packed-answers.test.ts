@@ -3,14 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Readable, type Transform } from "node:stream";
-import {
-  constants,
-  createBrotliCompress,
-  createGzip,
-  createZstdCompress,
-  gzipSync,
-  zstdCompressSync,
-} from "node:zlib";
+import { constants, createBrotliCompress, createGzip, createZstdCompress, gzipSync, zstdCompressSync } from "node:zlib";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 

@@ -5,16 +5,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { testWith, tracing } from "../needs.ts";
-import {
-  cleanUp,
-  type Listening,
-  makeFolder,
-  serve,
-  stop,
-  undoLater,
-  until,
-} from "../process/run-gatehouse.ts";
+import { type Listening, serve, stop } from "../run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const COMMANDS = "/v2/game/server/command";
 
@@ -41,11 +35,9 @@ async function prepare() {
     keyId,
     token,
     start: () => serve({ cwd: folder, env }),
-    sentCommands: () =>
-      simulator.calls().calls.flatMap(({ command }) => (command === undefined ? [] : [command])),
+    sentCommands: () => simulator.calls().calls.flatMap(({ command }) => (command === undefined ? [] : [command])),
     submit: (to: Listening, command: string) => ask(to, "POST", COMMANDS, token, { command }),
-    admin: (to: Listening, method: string, path: string, body?: object) =>
-      ask(to, method, path, masterKey, body),
+    admin: (to: Listening, method: string, path: string, body?: object) => ask(to, method, path, masterKey, body),
   };
 }
 
@@ -74,9 +66,7 @@ async function failFsync({ pid }: Listening): Promise<void> {
     tracer.kill("SIGTERM");
     await tracer.exited;
   });
-  await until("strace does not attach", () =>
-    /^TracerPid:\t[1-9]/m.test(readFileSync(`/proc/${pid}/status`, "utf8")),
-  );
+  await until("strace does not attach", () => /^TracerPid:\t[1-9]/m.test(readFileSync(`/proc/${pid}/status`, "utf8")));
 }
 
 type Stage = Awaited<ReturnType<typeof prepare>>;

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { parseConfig } from "../../src/config.ts";
+import { parseConfig } from "../../src/instance/config.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
@@ -23,7 +23,7 @@ let gatehouse: TestGatehouse;
 const tokens: string[] = [];
 /** The same secrets for clients of the game API. */
 const facadeKeys: string[] = [];
-/** The secrets of a browser that was signed in: cookies, session tokens, links. */
+/** The secrets of a browser that was signed in: cookies, session tokens, invitations. */
 const browserSecrets: string[] = [];
 /** Status, headers and body of every answer, without the tokens that it was asked to create. */
 const answers: string[] = [];
@@ -50,7 +50,7 @@ async function send(path: string, init: RequestInit = {}): Promise<string> {
 
 /** Only an answer that makes them may have them. */
 function takeBrowserSecrets(answer: string): string {
-  return answer.replace(/gt[sdl]_[0-9A-Za-z_-]{43,72}/g, (secret) => {
+  return answer.replace(/gt[sdi]_[0-9A-Za-z_.-]{43,110}/g, (secret) => {
     browserSecrets.push(secret);
     return "";
   });
@@ -65,27 +65,33 @@ function sendFromPage(path: string, headers: Record<string, string> = {}, body?:
   });
 }
 
-/** Signs a browser in by key and by link, uses what it gets, and tries it all in the wrong places. */
-async function signBrowsersIn(token: string, key: string): Promise<void> {
-  await sendFromPage("/session/devices", { Authorization: `Bearer ${token}` });
-  const [cookie = "", first = ""] = browserSecrets;
-  await sendFromPage("/session", { Cookie: `gatehouse_device=${cookie}` });
-  await read(first);
-  await admin("POST", `/admin/keys/${key}/links`);
-  const link = browserSecrets.find((secret) => secret.startsWith("gtl_")) ?? "";
-  for (let round = 0; round < 2; round++) await sendFromPage("/session/links", {}, { link, remember: true });
-  await admin("GET", `/admin/keys/${key}/devices`);
-  for (const secret of [...browserSecrets]) {
-    await sendFromPage("/session", { Cookie: `gatehouse_device=${secret}x` });
-    await sendFromPage("/session/links", {}, { link: `${secret}x` });
-    await sendFromPage("/session/links", {}, { [secret]: secret });
-    await send("/session", { method: "POST", headers: { Origin: `https://${secret}.example` } });
-    await admin("DELETE", `/admin/keys/${key}/devices/${secret}`);
+/** Signs browsers in by invitation, uses what they get, and tries it all in the wrong places. */
+async function signBrowsersIn(server: string): Promise<void> {
+  const person = { name: "Alex", is_operator: true, servers: [{ server_id: server, role: "manager" }] };
+  const id = /"person_id":"([^"]+)"/.exec(await admin("POST", "/admin/people", person))?.[1] ?? "";
+  await admin("POST", `/admin/people/${id}/invitations`);
+  const invitation = browserSecrets.find((secret) => secret.startsWith("gti_")) ?? "";
+  const redeem = { secret: invitation, remember: true };
+  for (let round = 0; round < 2; round++) await sendFromPage("/session/invitations", {}, redeem);
+  const cookie = browserSecrets.find((secret) => secret.startsWith("gtd_")) ?? "";
+  const Cookie = `gatehouse_session=${cookie}`;
+  await sendFromPage("/session", { Cookie }, { server_id: server });
+  await sendFromPage("/session", { Cookie }, {});
+  for (const token of browserSecrets.filter((secret) => secret.startsWith("gts_"))) {
+    await read(token);
+    await read(token, "/session/me");
+    await read(token, "/admin/servers");
   }
-  await send("/session", {
-    method: "DELETE",
-    headers: { Origin: gatehouse.url, Cookie: `gatehouse_device=${cookie}` },
-  });
+  await admin("GET", `/admin/people/${id}/sessions`);
+  for (const secret of [...browserSecrets]) {
+    await sendFromPage("/session", { Cookie: `gatehouse_session=${secret}x` });
+    await sendFromPage("/session/invitations", {}, { secret: `${secret}x` });
+    await sendFromPage("/session/invitations", {}, { [secret]: secret });
+    await send("/session", { method: "POST", headers: { Origin: `https://${secret}.example` } });
+    await send(`/session/chat/return?code=${secret}&state=${secret}`);
+    await admin("DELETE", `/admin/people/${id}/sessions/${secret}`);
+  }
+  await send("/session", { method: "DELETE", headers: { Origin: gatehouse.url, Cookie } });
 }
 
 function admin(method: string, path: string, body?: unknown): Promise<string> {
@@ -185,7 +191,7 @@ async function doEverything(): Promise<void> {
   await admin("DELETE", `/admin/servers/${doomed}`);
   await read(doomedToken);
 
-  await signBrowsersIn(token, key);
+  await signBrowsersIn(server);
   await sendWrongKeys(token);
   await sendBadBodies(server, key);
   await sendOddPlaces(token);
@@ -365,8 +371,8 @@ describe("the search can find something", () => {
     expect(metrics).toContain("gatehouse_requests_total");
     expect(audit).toContain('"action":"server.deleted"');
     const kinds = browserSecrets.map((secret) => secret.slice(0, 4)).sort();
-    expect(kinds).toEqual(["gtd_", "gtd_", "gtl_", "gts_", "gts_", "gts_"]);
-    expect(audit).toContain('"action":"device.signed_in"');
+    expect(kinds).toEqual(["gtd_", "gtd_", "gtd_", "gti_", "gts_", "gts_"]);
+    expect(audit).toContain('"action":"session.opened"');
   });
 
   test("a command failed with the game API's own words", () => {
@@ -378,9 +384,7 @@ describe("the search can find something", () => {
     expect(answers.length).toBeGreaterThan(500);
     expect(gatehouse.logLines.length).toBeGreaterThan(500);
     for (const mark of ["5019", "5100", "5017", "5107"]) expect(answers.join("\n")).toContain(mark);
-    expect([...filesWhileRunning.keys()].sort()).toEqual(
-      expect.arrayContaining(["gatehouse.db", "gatehouse.db-wal"]),
-    );
+    expect([...filesWhileRunning.keys()].sort()).toEqual(expect.arrayContaining(["gatehouse.db", "gatehouse.db-wal"]));
     expect([...filesWhileRunning.values()].join("")).toContain("Renamed");
     expect(filesAfterwards.get("gatehouse.db")).toContain("Renamed");
     expect(gatehouse.logLines.join("")).toContain("broken while writing");
@@ -484,13 +488,11 @@ test("generated secrets are only in their own files, which only their owner can 
   expect((await own.get(PATH, secrets.get("demo.key"))).status).toBe(200);
   expect((await own.get("/metrics", secrets.get("master.key"))).status).toBe(200);
   await own.stop();
-  for (const name of KEY_FILES)
-    expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+  for (const name of KEY_FILES) expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
   const files = new Map<string, string>();
   readFiles(folder, files);
   expect(files.size).toBeGreaterThan(0);
-  for (const [name, bytes] of files)
-    expect([name, leaksIn(bytes, [...secrets.values()])]).toEqual([name, []]);
+  for (const [name, bytes] of files) expect([name, leaksIn(bytes, [...secrets.values()])]).toEqual([name, []]);
   for (const line of own.logLines) expect(leaksIn(line, [...secrets.values()])).toEqual([]);
   rmSync(folder, { recursive: true, force: true });
 });
@@ -502,7 +504,8 @@ test("settings that are refused are refused without being repeated when they are
     GATEHOUSE_METRICS_TOKEN: "Canary Metrics",
     GATEHOUSE_UPSTREAM_GLOBAL_KEY: "Canary Global",
     GATEHOUSE_UPSTREAM_URL: "https://user:CanaryPassword@example.org",
-    GATEHOUSE_STORE: "redis://user:CanaryRedis@example.org/not/a/number",
+    GATEHOUSE_STORE: "postgres://user:CanaryPostgres%@example.org/gatehouse",
+    GATEHOUSE_REDIS: "redis://user:CanaryRedis@example.org/not/a/number",
   };
   let message = "";
   try {

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
+import { openSocket, type RawSocket, sendRaw, writeRequest } from "../raw-socket.ts";
 import { startGatehouse, type TestGatehouse, type TestKey } from "../start-gatehouse.ts";
-import { openSocket, type RawSocket, sendRaw, writeRequest } from "./raw-socket.ts";
 
 const CUT_WITHIN_MS = 15_000;
 const DRIP_EVERY_MS = 250;
@@ -158,22 +158,19 @@ describe("a body that is far too large", () => {
   test.each([
     ["with a Content-Length", ["Content-Length: 30000"], (piece: string) => piece, ""],
     ["in chunks", ["Transfer-Encoding: chunked"], (piece: string) => `2710\r\n${piece}\r\n`, "0\r\n\r\n"],
-  ])(
-    "of 30 kB, %s, is read to its end, so that the client gets the answer",
-    async (_, headers, frame, end) => {
-      const socket = await openSocket(at());
-      const piece = frame("x".repeat(10_000));
-      socket.write(post(headers));
-      for (let sent = 0; sent < 3; sent++) {
-        await Bun.sleep(50);
-        expect([sent, socket.isClosed, socket.received]).toEqual([sent, false, ""]);
-        socket.write(piece);
-      }
-      socket.write(end);
-      expect((await socket.readAnswer())?.status).toBe(413);
-      socket.destroy();
-    },
-  );
+  ])("of 30 kB, %s, is read to its end, so that the client gets the answer", async (_, headers, frame, end) => {
+    const socket = await openSocket(at());
+    const piece = frame("x".repeat(10_000));
+    socket.write(post(headers));
+    for (let sent = 0; sent < 3; sent++) {
+      await Bun.sleep(50);
+      expect([sent, socket.isClosed, socket.received]).toEqual([sent, false, ""]);
+      socket.write(piece);
+    }
+    socket.write(end);
+    expect((await socket.readAnswer())?.status).toBe(413);
+    socket.destroy();
+  });
 
   test("with a Content-Length of 100 MB, is 413/5102 with our own body", async () => {
     const answer = await sendRaw(at(), post(["Content-Length: 100000000"]));
@@ -225,29 +222,21 @@ test.each([
   ["rubbish", (body: string) => [`Content-Length: ${body.length}`, `${body}\x01\x02`]],
   [
     "trailers",
-    (body: string) => [
-      "Transfer-Encoding: chunked",
-      `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-T: 1\r\n\r\n`,
-    ],
+    (body: string) => ["Transfer-Encoding: chunked", `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-T: 1\r\n\r\n`],
   ],
-])(
-  "a write that the runtime answers with 400 because of %s behind its body does not happen",
-  async (what, write) => {
-    const [framing = "", bytes = ""] = write(JSON.stringify({ name: `Behind: ${what}`, server_key: "a-b" }));
-    const answer = await sendRaw(at(), post([framing], bytes));
-    expect(answer?.status).toBe(400);
-    await gatehouse.admin("GET", "/admin/servers");
-    expect(await wasMade(`Behind: ${what}`)).toBe(false);
-  },
-);
+])("a write that the runtime answers with 400 because of %s behind its body does not happen", async (what, write) => {
+  const [framing = "", bytes = ""] = write(JSON.stringify({ name: `Behind: ${what}`, server_key: "a-b" }));
+  const answer = await sendRaw(at(), post([framing], bytes));
+  expect(answer?.status).toBe(400);
+  await gatehouse.admin("GET", "/admin/servers");
+  expect(await wasMade(`Behind: ${what}`)).toBe(false);
+});
 
 describe("bytes after a refused body are not taken for a request", () => {
   const smuggled = (token: string) => writeRequest("/v2/game/server", [`Authorization: Bearer ${token}`]);
 
   /** How many requests with the key the bytes have caused. */
-  async function usesCausedBy(
-    bytes: (token: string) => string,
-  ): Promise<{ uses: number; statuses: number[] }> {
+  async function usesCausedBy(bytes: (token: string) => string): Promise<{ uses: number; statuses: number[] }> {
     const victim = await gatehouse.addKey(await gatehouse.addServer());
     const socket = await openSocket(at());
     socket.write(bytes(victim.token));
@@ -262,9 +251,7 @@ describe("bytes after a refused body are not taken for a request", () => {
       // No more bytes will arrive.
     }
     socket.destroy();
-    const remaining = (await gatehouse.get("/v2/game/server", victim.token)).headers.get(
-      "x-ratelimit-remaining",
-    );
+    const remaining = (await gatehouse.get("/v2/game/server", victim.token)).headers.get("x-ratelimit-remaining");
     return { uses: 119 - Number(remaining), statuses };
   }
 
@@ -284,9 +271,7 @@ describe("bytes after a refused body are not taken for a request", () => {
   });
 
   test("behind a whole body that was too large: the connection ends, so nothing follows on it", async () => {
-    const outcome = await usesCausedBy((token) =>
-      post(["Content-Length: 9000"], "x".repeat(9000) + smuggled(token)),
-    );
+    const outcome = await usesCausedBy((token) => post(["Content-Length: 9000"], "x".repeat(9000) + smuggled(token)));
     expect(outcome).toEqual({ uses: 0, statuses: [413] });
   });
 
@@ -299,14 +284,12 @@ describe("bytes after a refused body are not taken for a request", () => {
     ],
     [
       "an unknown path",
-      (hidden: string) =>
-        `${writeRequest("/nowhere", [`Content-Length: ${hidden.length}`], "POST")}${hidden}`,
+      (hidden: string) => `${writeRequest("/nowhere", [`Content-Length: ${hidden.length}`], "POST")}${hidden}`,
       404,
     ],
     [
       "a wrong method",
-      (hidden: string) =>
-        `${writeRequest("/admin/audit", [`Content-Length: ${hidden.length}`], "POST")}${hidden}`,
+      (hidden: string) => `${writeRequest("/admin/audit", [`Content-Length: ${hidden.length}`], "POST")}${hidden}`,
       405,
     ],
   ] as const)("inside a body that nobody reads because of %s", async (_, wrap, status) => {

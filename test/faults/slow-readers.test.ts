@@ -3,11 +3,13 @@ import { afterEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { SECTIONS } from "../../src/core/sections.ts";
-import { UNSENT_BYTES_PER_KEY_MAX } from "../../src/http/unsent-answers.ts";
+import { UNSENT_BYTES_PER_KEY_MAX } from "../../src/http/sending/unsent-answers.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
-import { cleanUp, makeFolder, serve, undoLater, until } from "../process/run-gatehouse.ts";
+import { openSocket, type RawSocket, writeRequest } from "../raw-socket.ts";
+import { serve } from "../run-gatehouse.ts";
 import { startGatehouse, type TestKey } from "../start-gatehouse.ts";
-import { openSocket, type RawSocket, writeRequest } from "./raw-socket.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const LARGE_PATH = "/v2/game/server?Vehicles=true";
 const VEHICLES = 9_000;

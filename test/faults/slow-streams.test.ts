@@ -5,11 +5,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CHECK_MS } from "../../src/gateway/events/event-streams.ts";
 import { EVENT_AT, MemoryArchive, makeEvent } from "../event-archive.ts";
-import { makeByHand } from "../process/make-certificate.ts";
-import { cleanUp, makeFolder, undoLater, until } from "../process/run-gatehouse.ts";
+import { makeByHand } from "../make-certificate.ts";
+import { openSocket, type RawSocket, writeRequest } from "../raw-socket.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { parseSse } from "../stream-reader.ts";
-import { openSocket, type RawSocket, writeRequest } from "./raw-socket.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const INSECURE = { rejectUnauthorized: false };
 const PATHS = { sse: "/v2/game/server/events/stream", socket: "/v2/game/server/events/socket" };

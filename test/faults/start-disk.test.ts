@@ -2,20 +2,11 @@
 // damaged database is called damaged.
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { mounting, testWith, tracing } from "../needs.ts";
-import {
-  cleanUp,
-  makeFolder,
-  readServer,
-  runToEnd,
-  serve,
-  stop,
-  undoLater,
-} from "../process/run-gatehouse.ts";
-import { fill, makeSmallDisk } from "./small-disk.ts";
-
-const PROGRAM = resolve(import.meta.dir, "../../gatehouse");
+import { PROGRAM, readServer, runToEnd, serve, stop } from "../run-gatehouse.ts";
+import { fill, makeSmallDisk } from "../small-disk.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
 
 afterEach(cleanUp);
 
@@ -59,21 +50,18 @@ async function expectStarts(cwd: string): Promise<void> {
   expect(await stop(gatehouse)).toBe(0);
 }
 
-testWith(mounting)(
-  "on a full disk: it is called full, not damaged, and starts once there is room",
-  async () => {
-    const cwd = await makeSmallDisk("2m");
-    await stop(await serve({ cwd }));
-    const ballast = join(cwd, "data", "ballast");
-    fill(ballast);
-    const refusal = await expectRefusal(cwd, () => startIn(cwd));
-    expect(refusal).toContain("its disk is full");
-    expect(refusal).toContain("free some space");
-    expect(refusal).not.toContain("is damaged");
-    rmSync(ballast);
-    await expectStarts(cwd);
-  },
-);
+testWith(mounting)("on a full disk: it is called full, not damaged, and starts once there is room", async () => {
+  const cwd = await makeSmallDisk("2m");
+  await stop(await serve({ cwd }));
+  const ballast = join(cwd, "data", "ballast");
+  fill(ballast);
+  const refusal = await expectRefusal(cwd, () => startIn(cwd));
+  expect(refusal).toContain("its disk is full");
+  expect(refusal).toContain("free some space");
+  expect(refusal).not.toContain("is damaged");
+  rmSync(ballast);
+  await expectStarts(cwd);
+});
 
 testWith(mounting)("on a read-only disk: it is called read-only or not openable, not damaged", async () => {
   const cwd = await makeSmallDisk("2m");

@@ -1,21 +1,22 @@
 // 200 readers of streams over two instances, while instances, PostgreSQL and the lines between all of them fail: every reader
 // that comes back with its cursor has every event once and in order.
 import { afterEach, expect, test } from "bun:test";
-import { FaultProxy } from "../instances/fault-proxy.ts";
+import { FaultProxy } from "../fault-proxy.ts";
 import {
   chooseSeed,
   endFleets,
   expectStatus,
   type Fleet,
   type Instance,
+  startBacking,
   startFleet,
 } from "../instances/fleet.ts";
 import { repeat } from "../long.ts";
-import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
-import { undoLater, until } from "../process/run-gatehouse.ts";
+import type { PostgresServer } from "../postgres-server.ts";
 import { createRandom } from "../random.ts";
-import { startRedis } from "../redis-server.ts";
 import { ResumingReader } from "../resuming-reader.ts";
+import { undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const READERS = repeat({ usual: 100, long: 200 });
 /** Both readers of a key, one of each kind: opening a stream counts toward its limit. */
@@ -25,10 +26,7 @@ const ROUNDS_OF_ALL_FAULTS = repeat({ usual: 1, long: 12 });
 const FILTER = "player.*,vehicle.*";
 const PATIENCE_MS = 60_000;
 
-afterEach(async () => {
-  await endFleets();
-  await stopPostgresServers();
-});
+afterEach(endFleets);
 
 type Event = { readonly id: string };
 
@@ -118,7 +116,7 @@ class Chaos {
         await end(instance);
         await instance.start();
         const line = this.#toReaders[index];
-        if (line) line.redisPort = instance.port;
+        if (line) line.targetPort = instance.port;
       }),
     );
   }
@@ -173,14 +171,15 @@ test(
     // The readers have a generator of their own, so that the seed alone decides the order of the faults.
     const [random, readersRandom] = [createRandom(seed), createRandom(seed + 1)];
     const pick = (below: number) => Math.floor(random() * below);
-    const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
-    const database = new URL(await postgres.createDatabase()).pathname;
+    const { postgres, addresses } = await startBacking();
+    // Only the lines to the archive fail.
+    const archive = await postgres.createDatabase();
     const toPostgres = await Promise.all([0, 1].map(() => FaultProxy.start(postgres.port)));
     const fleet = await startFleet({
-      stores: redis.url,
+      ...addresses,
       count: 2,
-      archives: toPostgres.map(({ port }) => `postgres://gatehouse@127.0.0.1:${port}${database}`),
-      env: { GATEHOUSE_FRESH_MS: "1", GATEHOUSE_WATCH_INTERVAL_MS: "100" },
+      archives: toPostgres.map((line) => line.postgresUrl(archive)),
+      env: { GATEHOUSE_FRESH_MS: "1", GATEHOUSE_WATCH: "on", GATEHOUSE_WATCH_INTERVAL_MS: "100" },
       simulator: { players: 15, speed: 100 },
     });
     const toReaders = await Promise.all(fleet.instances.map(({ port }) => FaultProxy.start(port)));
@@ -208,8 +207,7 @@ test(
     const catchUp = async () => {
       await chaos.untilBothAnswer();
       const [all, some] = [await chaos.readLedger(), await chaos.readLedger(FILTER)];
-      const isBehind = ({ ids, types }: ResumingReader) =>
-        ids.length < (types === undefined ? all : some).length;
+      const isBehind = ({ ids, types }: ResumingReader) => ids.length < (types === undefined ? all : some).length;
       await until("a reader does not catch up", () => !readers.some(isBehind), PATIENCE_MS);
       return { all, some };
     };

@@ -125,9 +125,7 @@ describe("codes of the game API", () => {
     simulator.arm({ kind: "rate-limit", retry_after: 30, times: 1 });
     const refused = await readFailure();
     expect(refused).toMatchObject({ upstream_code: 4001, retryAfter: "30" });
-    const other = await gatehouse.addKey(
-      await gatehouse.addServer({ serverKey: `other-Town${serverCount}` }),
-    );
+    const other = await gatehouse.addKey(await gatehouse.addServer({ serverKey: `other-Town${serverCount}` }));
     gatehouse.clock.advance(29_500);
     const response = await gatehouse.get("/v2/game/server", other.token);
     expect(response.status).toBe(400);
@@ -157,9 +155,7 @@ describe("codes of the game API", () => {
 
   test("a fresh snapshot is still served during a pause", async () => {
     await read();
-    const other = await gatehouse.addKey(
-      await gatehouse.addServer({ serverKey: `pause-Town${serverCount}` }),
-    );
+    const other = await gatehouse.addKey(await gatehouse.addServer({ serverKey: `pause-Town${serverCount}` }));
     simulator.arm({ kind: "rate-limit", retry_after: 30, times: 1 });
     expect((await gatehouse.get("/v2/game/server", other.token)).status).toBe(400);
     const response = await read();
@@ -276,13 +272,9 @@ describe("transport faults", () => {
 
   test("one hanging server does not hold up another", async () => {
     simulator.arm({ kind: "hang", server: `Town${serverCount}` });
-    const stuck = await impatient.addKey(
-      await impatient.addServer({ serverKey: `fault-Town${serverCount}` }),
-    );
+    const stuck = await impatient.addKey(await impatient.addServer({ serverKey: `fault-Town${serverCount}` }));
     const hanging = impatient.get("/v2/game/server", stuck.token);
-    const other = await impatient.addKey(
-      await impatient.addServer({ serverKey: `free-Other${serverCount}` }),
-    );
+    const other = await impatient.addKey(await impatient.addServer({ serverKey: `free-Other${serverCount}` }));
     expect((await impatient.get("/v2/game/server", other.token)).status).toBe(200);
     expect((await hanging).status).toBe(400);
   });
@@ -294,9 +286,7 @@ describe("the budget", () => {
     const limited = await startSimulator({ readLimit: 10, clock: clock.read });
     const careful = await startGatehouse({ clock, env: { GATEHOUSE_UPSTREAM_URL: limited.url } });
     const keys = await Promise.all(
-      Array.from({ length: 15 }, async (_, i) =>
-        careful.addKey(await careful.addServer({ serverKey: `a-S${i}` })),
-      ),
+      Array.from({ length: 15 }, async (_, i) => careful.addKey(await careful.addServer({ serverKey: `a-S${i}` }))),
     );
     const served = new Set<string>();
     for (let second = 0; second < 240; second += 5) {

@@ -8,12 +8,12 @@ import { filterAll } from "../../src/core/events/event-types.ts";
 import { NO_HISTORY } from "../../src/core/history/history.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import { writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
-import { Sealer } from "../../src/store/sealer.ts";
-import { createWebhookSealer } from "../../src/store/webhook-sealer.ts";
+import { createWebhookSealer, Sealer } from "../../src/database/sealer.ts";
 import { makeWebhook } from "../archive/webhook-samples.ts";
 import { EVENT_AT, makeEvent, openLocalArchive } from "../event-archive.ts";
 import { repeat } from "../long.ts";
-import { cleanUp, makeFolder, serve, undoLater } from "../process/run-gatehouse.ts";
+import { serve } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
 import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
 
 const KILLS = repeat({ usual: 4, long: 100 });

@@ -2,7 +2,7 @@
 // states in the fleet and with the commands that the game has received.
 import { CommandEnds, type ListCommands } from "../command-ends.ts";
 import { type CommandBody, findCommandFaults, type Promised, recordCommands } from "../command-judge.ts";
-import { until } from "../process/run-gatehouse.ts";
+import { until } from "../until.ts";
 import { type Answer, expectStatus, type Fleet, type Home, type Instance, type Key } from "./fleet.ts";
 
 const DRAIN_MS = 45_000;
@@ -60,9 +60,7 @@ export class CommandClients {
 
   start(): void {
     this.#running = this.#places.flatMap((place, index) =>
-      Array.from({ length: CLIENTS_PER_SERVER }, (_, client) =>
-        this.#submitAll(place, `s${index}c${client}`),
-      ),
+      Array.from({ length: CLIENTS_PER_SERVER }, (_, client) => this.#submitAll(place, `s${index}c${client}`)),
     );
   }
 
@@ -88,8 +86,8 @@ export class CommandClients {
   /** Waits until every command has ended. At most so many of each server may be unknown. */
   async judge(unknownMax: number): Promise<Deliveries> {
     const problems = [...this.#problems];
-    await until("the queues are not drained", () => isDrained(this.#fleet.at(0)), DRAIN_MS).catch(
-      (error: Error) => problems.push(error.message),
+    await until("the queues are not drained", () => isDrained(this.#fleet.at(0)), DRAIN_MS).catch((error: Error) =>
+      problems.push(error.message),
     );
     const calls = this.#record.stop();
     await this.collectEnds();
@@ -147,9 +145,7 @@ export class CommandClients {
   #noteRefusal(text: string, { body, headers }: Answer): void {
     this.#refused++;
     if (body?.code !== 5106 || !(Number(headers.get("retry-after")) > 0))
-      this.#problems.push(
-        `${text} was refused with ${JSON.stringify(body)}, without Retry-After or not as 5106`,
-      );
+      this.#problems.push(`${text} was refused with ${JSON.stringify(body)}, without Retry-After or not as 5106`);
   }
 
   #pick(): Instance {
@@ -184,7 +180,7 @@ export async function isDrained(instance: Instance): Promise<boolean> {
   return true;
 }
 
-/** Retries after 5106: on a busy machine Redis may miss its deadline. */
+/** Retries after 5106: on a busy machine PostgreSQL may miss its deadline. */
 async function askUntilAnswered(instance: Instance, path: string) {
   let answer = await instance.admin("GET", path);
   for (let tries = 1; answer.status === 503 && tries < 20; tries++) {

@@ -1,5 +1,5 @@
 // Sends very many requests at the same moment: each on its own connection, all open before the first byte is sent.
-import { openSocket, type RawAnswer, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
+import { openSocket, type RawAnswer, type RawSocket, writeRequest } from "../raw-socket.ts";
 
 const CONNECT_AT_ONCE = 100;
 const ANSWERS_WITHIN_MS = 30_000;
@@ -17,9 +17,7 @@ export async function askAllAtOnce(
       sockets.push(...(await Promise.all(opening)));
     }
     for (const [index, request] of requests.entries()) sockets[index]?.write(request);
-    const answers = await Promise.all(
-      sockets.map((socket) => socket.readAnswer({ deadlineMs: ANSWERS_WITHIN_MS })),
-    );
+    const answers = await Promise.all(sockets.map((socket) => socket.readAnswer({ deadlineMs: ANSWERS_WITHIN_MS })));
     return answers.map((answer) => {
       if (!answer) throw new Error("a connection was closed without an answer");
       return answer;

@@ -1,15 +1,12 @@
-// Several real Gatehouse processes on one Redis, with the simulator as the game API, and the requests that tests send to
-// them. `endFleets` stops everything that was started here.
+// Several real Gatehouse processes on one PostgreSQL and one Redis, with the simulator as the game API, and the requests
+// that tests send to them. `endFleets` stops everything that was started here.
+import type { Readiness } from "../../src/core/wire/health.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.ts";
-import {
-  cleanUp,
-  type GatehouseProcess,
-  makeFolder,
-  run,
-  undoLater,
-  until,
-} from "../process/run-gatehouse.ts";
-import { stopRedisServers } from "../redis-server.ts";
+import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
+import { type GatehouseProcess, run } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 export const MASTER_KEY = "fleet-master-key-0123456789abcdefgh";
 export const SECRET = "fleet-secret-0123456789abcdefghijkl";
@@ -91,6 +88,8 @@ export class Instance {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(PATIENCE_MS),
+      // An idle connection may be closed just when it is used again, and what changes something is not sent twice.
+      keepalive: method === "GET",
     });
     const text = await response.text();
     const ms = performance.now() - beganAt;
@@ -116,6 +115,13 @@ export class Instance {
     return this.readMetric("gatehouse_instances");
   }
 
+  /** The status of /readyz, and the codes of its notices. */
+  async checkReadiness(): Promise<{ readonly status: number; readonly notices: readonly string[] }> {
+    const { status, body } = await this.ask("GET", "/readyz", MASTER_KEY);
+    const notices: Readiness["notices"] = body.notices ?? [];
+    return { status, notices: notices.map(({ code }) => code) };
+  }
+
   /** A metric without labels; NaN when there is none. */
   async readMetric(name: string): Promise<number> {
     const headers = { Authorization: `Bearer ${MASTER_KEY}` };
@@ -135,23 +141,34 @@ export type Fleet = {
 };
 
 export type FleetOptions = {
-  /** One address for all instances, or one for each. */
+  /** The database: one address for all instances, or one for each. */
   readonly stores: string | readonly string[];
-  readonly count?: number;
-  /** The archive of each instance, when they reach it by different ways. */
+  /** The Redis: one address for all instances, one for each, or none. */
+  readonly redis?: string | readonly string[];
+  /** The archive of each instance, when it is not in the database. */
   readonly archives?: readonly string[];
+  readonly count?: number;
   readonly env?: Readonly<Record<string, string>>;
   readonly simulator?: SimulatorOptions;
   /** Puts something between the instances and the simulator, and returns its address. */
   readonly between?: (simulator: Simulator) => string;
 };
 
+export type Backing = { readonly postgres: PostgresServer; readonly redis: RedisServer };
+
+/** A PostgreSQL and a Redis for a fleet, and the addresses of both. Redis keeps nothing when it is killed. */
+export async function startBacking(): Promise<Backing & { readonly addresses: FleetOptions }> {
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis(["--appendonly", "no"])]);
+  return { postgres, redis, addresses: { stores: await postgres.createDatabase(), redis: redis.url } };
+}
+
 let towns = 0;
 
 export async function startFleet({
   stores,
-  count = 4,
+  redis = [],
   archives = [],
+  count = 4,
   env = {},
   simulator,
   between = ({ url }) => url,
@@ -160,15 +177,17 @@ export async function startFleet({
   undoLater(() => game.stop());
   const upstreamUrl = between(game);
   const instances = Array.from({ length: count }, (_, index) => {
-    const store = typeof stores === "string" ? stores : (stores[index] ?? "");
-    const archive = archives[index];
+    const [redisUrl, archive] = [pick(redis, index), archives[index]];
     return new Instance({
-      GATEHOUSE_STORE: store,
+      GATEHOUSE_STORE: pick(stores, index) ?? "",
+      ...(redisUrl !== undefined && { GATEHOUSE_REDIS: redisUrl }),
+      ...(archive !== undefined && { GATEHOUSE_ARCHIVE: archive }),
       GATEHOUSE_MASTER_KEY: MASTER_KEY,
       GATEHOUSE_SECRET: SECRET,
       GATEHOUSE_UPSTREAM_URL: upstreamUrl,
       GATEHOUSE_LOG_LEVEL: "warn",
-      ...(archive !== undefined && { GATEHOUSE_ARCHIVE: archive }),
+      // Most tests count the calls that the game API gets.
+      GATEHOUSE_WATCH: "off",
       ...env,
     });
   });
@@ -197,6 +216,10 @@ export async function startFleet({
   };
 }
 
+function pick(addresses: string | readonly string[], index: number): string | undefined {
+  return typeof addresses === "string" ? addresses : addresses[index];
+}
+
 /** Polls with submissions without a command: they are refused and never counted, but not with 401 when the key is known. */
 export async function waitUntilKnown(instances: readonly Instance[], { token }: Key): Promise<void> {
   await Promise.all(
@@ -210,7 +233,7 @@ export async function waitUntilKnown(instances: readonly Instance[], { token }: 
 
 export async function endFleets(): Promise<void> {
   await cleanUp();
-  await stopRedisServers();
+  await Promise.all([stopRedisServers(), stopPostgresServers()]);
 }
 
 /** The body of an answer that must have this status. */

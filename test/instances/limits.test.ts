@@ -2,19 +2,26 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { RawAnswer } from "../faults/raw-socket.ts";
-import { type RedisServer, startRedis } from "../redis-server.ts";
+import type { RawAnswer } from "../raw-socket.ts";
 import { askAllAtOnce, writeRead } from "./crowd.ts";
-import { endFleets, expectStatus, type Fleet, MASTER_KEY, SECRET, startFleet } from "./fleet.ts";
+import {
+  type Backing,
+  endFleets,
+  expectStatus,
+  type Fleet,
+  MASTER_KEY,
+  SECRET,
+  startBacking,
+  startFleet,
+} from "./fleet.ts";
 
-let redis: RedisServer;
+let backing: Backing;
 let fleet: Fleet;
 
 beforeAll(async () => {
-  redis = await startRedis();
-  // Without fsync: on a busy disk Redis could be too slow, and then each instance would count locally.
-  await redis.ask("CONFIG", "SET", "appendfsync", "no");
-  fleet = await startFleet({ stores: redis.url });
+  const { addresses, ...rest } = await startBacking();
+  backing = rest;
+  fleet = await startFleet(addresses);
 });
 afterAll(endFleets);
 
@@ -53,9 +60,7 @@ test("2,000 parallel requests with one key: 120 admitted, refused counts without
   expect(new Set(limited.map(({ body }) => body.details.reset_at)).size).toBe(1);
   const [first] = limited;
   const resetSeconds = String(Math.ceil((first?.body.details.reset_at ?? 0) / 1000));
-  expect(countBy([...admitted, ...limited.map(({ answer }) => answer)], "x-ratelimit-reset")).toEqual([
-    resetSeconds,
-  ]);
+  expect(countBy([...admitted, ...limited.map(({ answer }) => answer)], "x-ratelimit-reset")).toEqual([resetSeconds]);
 
   // Request 520 begins the block; within it, the 121st of a window adds one minute, once.
   expect(blocked.length).toBe(2_000 - 519);
@@ -96,16 +101,33 @@ test("an abuser on every instance costs another key nothing", async () => {
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test("whoever steals the files of Redis finds no token, no server key and no secret in them", async () => {
+test("a block outlives every instance and the Redis", async () => {
+  const key = await fleet.addKey(await fleet.addServer());
+  const { blocked } = await askMany(key.token, 525);
+  const endsAt = Math.max(...blocked.map(({ body }) => body.blocked_until));
+  await Promise.all(fleet.instances.map((instance) => instance.kill()));
+  await backing.redis.ask("FLUSHALL");
+  await Promise.all(fleet.instances.map((instance) => instance.start()));
+  for (const instance of fleet.instances) {
+    expect((await instance.read(key)).body).toMatchObject({ code: 5100, blocked_until: endsAt });
+  }
+});
+
+test("whoever steals the files of PostgreSQL or Redis finds no token, no server key and no secret in them", async () => {
   const home = await fleet.addServer();
   const key = await fleet.addKey(home);
   expectStatus(await fleet.at(0).read(key), 200);
   expectStatus(await fleet.at(1).submit(key, ":h a text to be found"), 202);
-  const files = readdirSync(redis.folder, { recursive: true, withFileTypes: true }).filter((file) =>
-    file.isFile(),
-  );
-  const stolen = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join("");
-  expect(stolen).toContain("a text to be found");
+  await backing.redis.ask("SAVE");
+  await backing.postgres.ask("CHECKPOINT");
+  const read = (folder: string) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((file) => file.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1"));
+  const stolen = [...read(backing.postgres.folder), ...read(backing.redis.folder)];
+  // The files do hold what was written.
+  expect(stolen.some((text) => text.includes("a text to be found"))).toBe(true);
+  expect(stolen.some((text) => text.includes(home.serverId))).toBe(true);
   for (const secret of [key.token, `fleet-${home.town}`, MASTER_KEY, SECRET])
-    expect(stolen).not.toContain(secret);
+    expect(stolen.filter((text) => text.includes(secret))).toEqual([]);
 });

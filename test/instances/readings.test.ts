@@ -1,8 +1,9 @@
 // All instances use what one has read: one call per freshness period, also when an instance dies during a call, and one
 // budget.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { until } from "../process/run-gatehouse.ts";
-import { type RedisServer, startRedis } from "../redis-server.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { BUDGET_NAME, knownName } from "../../src/shared/names.ts";
+import type { RedisServer } from "../redis-server.ts";
+import { until } from "../until.ts";
 import {
   endFleets,
   expectStatus,
@@ -10,6 +11,7 @@ import {
   type Home,
   type Instance,
   type Key,
+  startBacking,
   startFleet,
 } from "./fleet.ts";
 
@@ -34,15 +36,16 @@ async function readSteadily(fleet: Fleet, key: Key, ms: number, everyMs: number)
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-describe("four instances on one Redis", () => {
+describe("four instances", () => {
   const FRESH_MS = 400;
   let fleet: Fleet;
   let redis: RedisServer;
 
   beforeAll(async () => {
-    redis = await startRedis();
+    const backing = await startBacking();
+    redis = backing.redis;
     const env = { GATEHOUSE_FRESH_MS: String(FRESH_MS), GATEHOUSE_UPSTREAM_TIMEOUT_MS: "8000" };
-    fleet = await startFleet({ stores: redis.url, env });
+    fleet = await startFleet({ ...backing.addresses, env });
   });
   afterAll(endFleets);
   afterEach(() => fleet.simulator.clearFaults());
@@ -62,22 +65,69 @@ describe("four instances on one Redis", () => {
     expect(times.length).toBeGreaterThanOrEqual(Math.floor(ms / (2 * FRESH_MS)));
   });
 
-  test("serve no reading that somebody else has written into Redis", async () => {
-    const home = await fleet.addServer();
-    const key = await fleet.addKey(home);
-    expectStatus(await fleet.at(0).read(key), 200);
-    const name = `gatehouse:{${home.serverId}}:shared`;
-    const shared = JSON.parse(String(await redis.ask("HGET", name, "reading")));
-    for (let turn = 0; turn < 20; turn++) {
-      const base = shared.parts.base.replace(/"Name":"[^"]*"/, '"Name":"Forged"');
-      const forged = { ...shared, fetchedAt: Date.now() + 100, parts: { ...shared.parts, base } };
-      await redis.ask("HSET", name, "reading", JSON.stringify(forged));
+  describe("serve no reading that somebody else has written into Redis:", () => {
+    async function put(name: string, fields: Readonly<Record<string, string>>): Promise<void> {
+      await redis.ask("HSET", name, ...Object.entries(fields).flat());
       await redis.ask("HINCRBY", name, "version", 1);
-      for (const { body } of await Promise.all(fleet.instances.map((instance) => instance.read(key))))
-        expect(body.Name).not.toBe("Forged");
-      await Bun.sleep(FRESH_MS / 5);
     }
-  }, 15_000);
+
+    async function take(home: Home, field: string): Promise<string> {
+      const name = knownName(home.serverId);
+      await until("nothing is shared", async () => (await redis.ask("HGET", name, field)) !== null);
+      return String(await redis.ask("HGET", name, field));
+    }
+
+    /** Reads on all instances, as often as they take over what is in Redis. */
+    async function readEverywhere(key: Key) {
+      return Promise.all(fleet.instances.map(async (one) => expectStatus(await one.read(key), 200)));
+    }
+
+    test("one that was changed", async () => {
+      const home = await fleet.addServer();
+      const key = await fleet.addKey(home);
+      expectStatus(await fleet.at(0).read(key), 200);
+      const signed = await take(home, "reading");
+      const { Name } = expectStatus(await fleet.at(0).read(key), 200);
+      const forged = signed.replaceAll(JSON.stringify(Name).slice(1, -1), "Forged");
+      expect(forged).not.toBe(signed);
+      for (let turn = 0; turn < 20; turn++) {
+        await put(knownName(home.serverId), { reading: forged });
+        for (const body of await readEverywhere(key)) expect(body.Name).not.toBe("Forged");
+        await Bun.sleep(FRESH_MS / 5);
+      }
+    });
+
+    test("one of another server", async () => {
+      const [home, other] = [await fleet.addServer(), await fleet.addServer()];
+      const [key, otherKey] = [await fleet.addKey(home), await fleet.addKey(other)];
+      const { Name } = expectStatus(await fleet.at(1).read(otherKey), 200);
+      expectStatus(await fleet.at(0).read(key), 200);
+      const [status, reading] = [await take(other, "status"), await take(other, "reading")];
+      for (let turn = 0; turn < 10; turn++) {
+        await put(knownName(home.serverId), { status, reading });
+        for (const body of await readEverywhere(key)) expect(body.Name).not.toBe(Name);
+        await Bun.sleep(FRESH_MS / 5);
+      }
+    });
+
+    test("an old one that is put back", async () => {
+      const home = await fleet.addServer();
+      const key = await fleet.addKey(home);
+      expectStatus(await fleet.at(0).read(key), 200);
+      const [status, reading] = [await take(home, "status"), await take(home, "reading")];
+      await Bun.sleep(2 * FRESH_MS);
+      for (let turn = 0; turn < 10; turn++) {
+        await put(knownName(home.serverId), { status, reading });
+        for (const instance of fleet.instances) {
+          const { headers } = await instance.read(key);
+          expect(Number(headers.get("age")) * 1_000).toBeLessThanOrEqual(FRESH_MS);
+        }
+        await Bun.sleep(FRESH_MS / 5);
+      }
+      // Each instance called for itself instead, or used what another has called.
+      expect(readsOf(fleet, home).length).toBeGreaterThan(1);
+    });
+  });
 
   test("answer a thousand first reads of one server with one call", async () => {
     const home = await fleet.addServer();
@@ -127,7 +177,7 @@ describe("four instances on one Redis", () => {
   });
 
   test("pause together when the game API has refused one of them", async () => {
-    const PAUSE_MS = 2_000;
+    const PAUSE_MS = 3_000;
     const homes = await Promise.all([0, 1, 2, 3].map(() => fleet.addServer()));
     const keys = await Promise.all(homes.map((home) => fleet.addKey(home)));
     const readAll = () => Promise.all(keys.map((key, index) => fleet.at(index).read(key)));
@@ -148,9 +198,9 @@ describe("four instances on one Redis", () => {
       await Bun.sleep(100);
       return false;
     });
-    // Calls that were under way at that moment may still arrive; no call was begun after it.
+    // Calls that were under way at that moment may still arrive, on a busy machine after a while; none was begun after it.
     const { calls } = fleet.simulator.calls();
-    expect(calls.filter(({ at }) => at > refusedAt + 100 && at < refusedAt + PAUSE_MS - 50)).toEqual([]);
+    expect(calls.filter(({ at }) => at > refusedAt + 1_000 && at < refusedAt + PAUSE_MS - 50)).toEqual([]);
   });
 
   test("go on together when an operator ends the pause on one of them", async () => {
@@ -176,21 +226,21 @@ describe("four instances on one Redis", () => {
     const [home, other] = [await fleet.addServer(), await fleet.addServer()];
     const [key, otherKey] = [await fleet.addKey(home), await fleet.addKey(other)];
     await until("the new key is not known everywhere", async () => {
-      return (
-        (await fleet.at(1).read(key)).status !== 401 && (await fleet.at(1).read(otherKey)).status !== 401
-      );
+      return (await fleet.at(1).read(key)).status !== 401 && (await fleet.at(1).read(otherKey)).status !== 401;
     });
-    await Bun.sleep(FRESH_MS);
-    fleet.simulator.arm({
-      kind: "rate-limit",
-      retry_after: PAUSE_MS / 1000,
-      times: 1,
-      target: "reads",
-      server: other.town,
-    });
-    expectStatus(await fleet.at(0).read(key), 200);
-    expect((await fleet.at(1).read(otherKey)).body).toMatchObject({ code: 5019, upstream_code: 4001 });
-    expectStatus(await fleet.at(1).read(key), 200);
+    for (let isInTime = false; !isInTime; ) {
+      await Bun.sleep(FRESH_MS);
+      const fault = { kind: "rate-limit", retry_after: PAUSE_MS / 1000, times: 1, target: "reads" } as const;
+      fleet.simulator.arm({ ...fault, server: other.town });
+      const beganAt = Date.now();
+      expectStatus(await fleet.at(0).read(key), 200);
+      expect((await fleet.at(1).read(otherKey)).body).toMatchObject({ code: 5019, upstream_code: 4001 });
+      const answer = await fleet.at(1).read(key);
+      // On a busy machine the reading may be too old by now, which says nothing: then everything is done again.
+      isInTime = Date.now() - beganAt < FRESH_MS;
+      if (isInTime) expectStatus(answer, 200);
+      else await Bun.sleep(PAUSE_MS);
+    }
   });
 
   test("a pause that a read has met on one holds the commands of all, at once", async () => {
@@ -203,8 +253,7 @@ describe("four instances on one Redis", () => {
     await until("nobody was refused", async () => (await fleet.at(0).read(key)).body.upstream_code === 4001);
     const refusedAt = fleet.simulator.calls().calls.findLast(({ status }) => status === 429)?.at ?? 0;
     expectStatus(await fleet.at(1).submit(key, ":h after the pause"), 202);
-    const sentAt = () =>
-      fleet.simulator.calls().calls.find(({ command }) => command === ":h after the pause")?.at;
+    const sentAt = () => fleet.simulator.calls().calls.find(({ command }) => command === ":h after the pause")?.at;
     await until("the command is not sent", () => sentAt() !== undefined);
     expect(sentAt()).toBeGreaterThanOrEqual(refusedAt + PAUSE_MS - 50);
   });
@@ -271,9 +320,9 @@ describe("four instances on one Redis", () => {
 });
 
 test("a global key that one instance has seen refused is used by nobody, also after a restart, until a server key is set", async () => {
-  const redis = await startRedis();
+  const { redis, addresses } = await startBacking();
   const env = { GATEHOUSE_UPSTREAM_GLOBAL_KEY: "application", GATEHOUSE_FRESH_MS: "1" };
-  const fleet = await startFleet({ stores: redis.url, count: 3, env });
+  const fleet = await startFleet({ ...addresses, count: 3, env });
   const homes = [await fleet.addServer(), await fleet.addServer()] as const;
   const keys = [await fleet.addKey(homes[0]), await fleet.addKey(homes[1])] as const;
   const countReads = () => fleet.simulator.calls().calls.filter(({ kind }) => kind === "read").length;
@@ -281,8 +330,7 @@ test("a global key that one instance has seen refused is used by nobody, also af
     return (await (await fetch(`${instance.url}/readyz`)).text()).includes("GATEHOUSE_UPSTREAM_GLOBAL_KEY");
   };
   const expectRefused = async (instance: Instance) => {
-    for (const key of keys)
-      expect((await instance.read(key)).body).toMatchObject({ code: 5019, upstream_code: 2003 });
+    for (const key of keys) expect((await instance.read(key)).body).toMatchObject({ code: 5019, upstream_code: 2003 });
   };
   fleet.simulator.arm({ kind: "code", code: 2003, times: 1 });
   expect((await fleet.at(0).read(keys[0])).body).toMatchObject({ code: 5019, upstream_code: 2003 });
@@ -290,6 +338,7 @@ test("a global key that one instance has seen refused is used by nobody, also af
     await until("the refusal is not known everywhere", () => isRefused(instance));
     await expectRefused(instance);
   }
+  await redis.ask("FLUSHALL");
   for (const instance of fleet.instances) {
     await instance.kill();
     await instance.start();
@@ -298,7 +347,7 @@ test("a global key that one instance has seen refused is used by nobody, also af
   expect(countReads()).toBe(1);
 
   const another = await startFleet({
-    stores: redis.url,
+    ...addresses,
     count: 1,
     env: { ...env, GATEHOUSE_UPSTREAM_URL: fleet.simulator.url, GATEHOUSE_UPSTREAM_GLOBAL_KEY: "another" },
   });
@@ -317,37 +366,89 @@ test("a global key that one instance has seen refused is used by nobody, also af
 describe("the budget of the game API", () => {
   const READ_LIMIT = 35;
   let fleet: Fleet;
+  let redis: RedisServer;
 
-  beforeAll(async () => {
-    const redis = await startRedis();
+  beforeEach(async () => {
+    const backing = await startBacking();
+    redis = backing.redis;
     const env = { GATEHOUSE_FRESH_MS: "300" };
-    fleet = await startFleet({ stores: redis.url, env, simulator: { readLimit: READ_LIMIT } });
+    fleet = await startFleet({ ...backing.addresses, env, simulator: { readLimit: READ_LIMIT } });
   });
-  afterAll(endFleets);
+  afterEach(endFleets);
 
   async function addHomes(count: number): Promise<{ home: Home; key: Key }[]> {
-    const homes = await Promise.all(Array.from({ length: count }, () => fleet.addServer()));
-    return Promise.all(homes.map(async (home) => ({ home, key: await fleet.addKey(home) })));
+    const homes: { home: Home; key: Key }[] = [];
+    while (homes.length < count) {
+      const home = await fleet.addServer();
+      homes.push({ home, key: await fleet.addKey(home) });
+    }
+    return homes;
+  }
+
+  /** Reads every server on every instance some times, and returns how many calls the game API got since. */
+  async function readAll(homes: readonly { key: Key }[]): Promise<{ calls: number; limited: number }> {
+    const { next } = fleet.simulator.calls();
+    for (const round of [0, 1, 2]) {
+      const answers = await Promise.all(homes.map(({ key }, index) => fleet.at((index + round) % 4).read(key)));
+      for (const { status, body } of answers)
+        if (status !== 200) expect(body).toMatchObject({ code: 5019, upstream_code: 4001 });
+    }
+    const { calls, totals } = fleet.simulator.calls(next);
+    return { calls: calls.filter(({ kind }) => kind === "read").length, limited: totals.limited };
   }
 
   test("is one for all: many servers read on four instances at once never meet its limit", async () => {
-    const homes = await addHomes(60);
-    const beganAt = Date.now();
-    const rounds = await Promise.all(
-      [0, 1, 2].map(async (round) => {
-        await Bun.sleep(round * 1_500);
-        return Promise.all(homes.map(({ key }, index) => fleet.at((index + round) % 4).read(key)));
-      }),
-    );
-    const { calls, totals } = fleet.simulator.calls();
-    const reads = calls.filter(({ kind }) => kind === "read");
-    console.log(`${reads.length} calls in ${Date.now() - beganAt} ms, ${totals.limited} of them refused`);
-    expect(totals.limited).toBe(0);
-    expect(reads.length).toBeLessThanOrEqual(READ_LIMIT);
+    const { calls, limited } = await readAll(await addHomes(60));
+    expect(limited).toBe(0);
+    expect(calls).toBeLessThanOrEqual(READ_LIMIT);
     // Almost the whole budget is used.
-    expect(reads.length).toBeGreaterThanOrEqual(READ_LIMIT - 5);
-    for (const { status, body } of rounds.flat()) {
-      if (status !== 200) expect(body).toMatchObject({ code: 5019, upstream_code: 4001 });
+    expect(calls).toBeGreaterThanOrEqual(READ_LIMIT - 5);
+  });
+
+  test("is divided while Redis is away: each instance keeps to its part, and none is refused by the game API", async () => {
+    const homes = await addHomes(40);
+    // The game API has told its limit, and a few calls of its window are used.
+    for (const { key } of homes.slice(0, 3)) expectStatus(await fleet.at(0).read(key), 200);
+    await until("not all are seen", async () => {
+      const counts = await Promise.all(fleet.instances.map((instance) => instance.countInstances()));
+      return counts.every((count) => count === 4);
+    });
+    redis.freeze();
+    for (const instance of fleet.instances) {
+      await until("nothing is said", async () => {
+        return (await instance.checkReadiness()).notices.includes("redis_away");
+      });
+    }
+    const { calls, limited } = await readAll(homes.slice(3));
+    expect(limited).toBe(0);
+    expect(calls).toBeLessThanOrEqual(READ_LIMIT - 3);
+    // Every instance made some.
+    expect(calls).toBeGreaterThanOrEqual(4);
+    redis.thaw();
+  });
+
+  test("cannot be made larger by whoever writes into Redis", async () => {
+    const homes = await addHomes(50);
+    let isOver = false;
+    const spoiling = (async () => {
+      const budget = { limit: 10_000, remaining: 10_000, resetAt: 0, pausedUntil: 0 };
+      while (!isOver) {
+        await redis.ask("SET", BUDGET_NAME, JSON.stringify(budget));
+        await redis.ask("DEL", BUDGET_NAME);
+      }
+    })();
+    try {
+      const rounds = [await readAll(homes), await readAll(homes)];
+      const [calls, limited] = (["calls", "limited"] as const).map((name) =>
+        rounds.reduce((sum, round) => sum + round[name], 0),
+      );
+      // What the game API's own headers allow, whatever Redis says. Calls that are under way when the last one is used up may be
+      // too many, the more the busier the machine is; after its first refusal an instance makes none.
+      expect(limited).toBeLessThanOrEqual(READ_LIMIT);
+      expect(calls).toBeLessThanOrEqual(READ_LIMIT + (limited ?? 0));
+    } finally {
+      isOver = true;
+      await spoiling;
     }
   });
 });

@@ -1,25 +1,31 @@
-// Disturbs a fleet and its Redis at random while clients send commands to any instance, and compares the receipts of the
+// Disturbs a fleet, its PostgreSQL and its Redis at random while clients send commands to any instance, and compares the receipts of the
 // clients with the commands that the game has received.
-
 import { createRandom } from "../random.ts";
-import type { RedisServer } from "../redis-server.ts";
 import { CommandClients, type Deliveries, type Place } from "./command-clients.ts";
-import type { Fleet, Instance } from "./fleet.ts";
+import type { Backing, Fleet, Instance } from "./fleet.ts";
 
-export type Disturbance = "kill" | "freeze" | "freeze-past-lease" | "redis-kill" | "redis-freeze";
+/** An instance that was silent for so long counts as dead. */
+const LEASE_MS = 5_000;
 
-export type TurmoilOptions = {
+export type Disturbance =
+  | "kill"
+  | "freeze"
+  | "freeze-past-lease"
+  | "postgres-kill"
+  | "postgres-freeze"
+  | "redis-kill"
+  | "redis-freeze";
+
+export type TurmoilOptions = Backing & {
   readonly fleet: Fleet;
-  readonly redis: RedisServer;
   readonly disturbances: readonly Disturbance[];
-  readonly leaseMs: number;
   readonly seed: number;
 };
 
 export type TurmoilReport = Deliveries & { readonly accepted: number; readonly repeated: number };
 
 export async function runTurmoil(options: TurmoilOptions): Promise<TurmoilReport> {
-  const { fleet, redis, disturbances, leaseMs, seed } = options;
+  const { fleet, postgres, redis, disturbances, seed } = options;
   const random = createRandom(seed);
   const pick = (): Instance => fleet.at(Math.floor(random() * fleet.instances.length));
   const places: Place[] = [];
@@ -41,8 +47,16 @@ export async function runTurmoil(options: TurmoilOptions): Promise<TurmoilReport
         return victim.thaw();
       case "freeze-past-lease":
         victim.freeze();
-        await Bun.sleep(leaseMs + 500 + random() * 1_000);
+        await Bun.sleep(LEASE_MS + 500 + random() * 1_000);
         return victim.thaw();
+      case "postgres-kill":
+        await postgres.kill();
+        await Bun.sleep(random() * 500);
+        return await postgres.start();
+      case "postgres-freeze":
+        postgres.freeze();
+        await Bun.sleep(random() * 3_000);
+        return postgres.thaw();
       case "redis-kill":
         await redis.kill();
         await Bun.sleep(random() * 500);

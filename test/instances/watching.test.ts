@@ -1,19 +1,20 @@
-// Two instances on one Redis and one PostgreSQL watch together: one reads for both, readings for callers count, another goes on
-// when the one that watches is killed, and nobody watches without Redis. A webhook of the game that comes to both counts once.
+// Two instances watch together: one reads for both, also without Redis, readings for callers count, and another goes on when
+// the one that watches is killed. A webhook of the game that comes to both counts once, and so does a claim.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { INSTANCE_LEASE_MS } from "../../src/core/ports/instance-lease.ts";
 import { HOLD_EVERY_MS } from "../../src/gateway/instances/lease-holder.ts";
-import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
-import { until } from "../process/run-gatehouse.ts";
-import { startRedis } from "../redis-server.ts";
+import { FaultProxy } from "../fault-proxy.ts";
 import { HookSigner, makeCommand, makeHookBody } from "../signed-hooks.ts";
-import { FaultProxy } from "./fault-proxy.ts";
+import { SseReader } from "../stream-reader.ts";
+import { until } from "../until.ts";
 import {
   endFleets,
   expectStatus,
   type Fleet,
   type Home,
   type Instance,
+  type Key,
+  startBacking,
   startFleet,
   timeUntil,
 } from "./fleet.ts";
@@ -26,19 +27,21 @@ const CALLER_READS = 30;
 /** For a machine that does other work too. The rules of the lease are tested with a fake clock. */
 const LOADED_FACTOR = 4;
 
+const EVENTS = "/v2/game/server/events";
+
 const signer = new HookSigner();
 
 let fleet: Fleet;
 let proxies: readonly FaultProxy[];
 
 beforeAll(async () => {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  const { redis, addresses } = await startBacking();
   proxies = await Promise.all([FaultProxy.start(redis.port), FaultProxy.start(redis.port)]);
   fleet = await startFleet({
-    stores: proxies.map(({ url }) => url),
+    ...addresses,
+    redis: proxies.map(({ url }) => url),
     count: 2,
     env: {
-      GATEHOUSE_ARCHIVE: await postgres.createDatabase(),
       GATEHOUSE_WATCH: "on",
       GATEHOUSE_WATCH_INTERVAL_MS: String(INTERVAL_MS),
       GATEHOUSE_FRESH_MS: "50",
@@ -50,10 +53,7 @@ beforeAll(async () => {
 afterEach(() => {
   for (const proxy of proxies) proxy.set({ kind: "pass" });
 });
-afterAll(async () => {
-  await endFleets();
-  await stopPostgresServers();
-});
+afterAll(endFleets);
 
 function callsFor({ town }: Home, since = 0): number[] {
   const { calls } = fleet.simulator.calls(since);
@@ -86,7 +86,7 @@ test("one instance reads each server once an interval for both", async () => {
   }
   expect(fleet.instances.filter(hasWatched)).toHaveLength(1);
   for (const { serverId } of homes) await fleet.at(0).admin("DELETE", `/servers/${serverId}`);
-}, 90_000);
+});
 
 test("the watcher makes no call for a server that callers of the other instance have just read", async () => {
   const home = await fleet.addServer();
@@ -117,49 +117,127 @@ test("a webhook whose signature another instance has seen is a repeat, at the sa
   expect(await Promise.all(both.map(tell))).toEqual([204, 204]);
   for (const instance of both) expect(await tell(instance)).toBe(204);
   for (const instance of both) {
-    const path = "/v2/game/server/events?after=earliest&types=custom.*,call.opened&limit=500";
+    const path = `${EVENTS}?after=earliest&types=custom.*,call.opened&limit=500`;
     const { items } = expectStatus(await instance.ask("GET", path, key.token), 200);
     const told = items.filter(({ source }: { source: string }) => source === "webhook");
-    expect(told.map(({ type }: { type: string }) => type).toSorted()).toEqual([
-      "call.opened",
-      "custom.command",
-    ]);
+    expect(told.map(({ type }: { type: string }) => type).toSorted()).toEqual(["call.opened", "custom.command"]);
   }
   await fleet.at(0).admin("DELETE", `/servers/${home.serverId}`);
 });
 
-test("nobody watches without Redis; when it is back watching goes on, and a short outage makes no gap", async () => {
+const MOD_CALLS = "/v2/game/server/modcalls";
+
+async function listCalls(token: string): Promise<readonly { readonly id: string }[]> {
+  return expectStatus(await fleet.at(0).ask("GET", MOD_CALLS, token), 200).items;
+}
+
+/** Makes somebody call for a moderator, and returns the path of the claim. */
+async function openCall({ town }: Home, { token }: Key): Promise<string> {
+  await until("the server is not read", async () => {
+    return (await fleet.at(0).ask("GET", "/v2/game/server/players", token)).body.items.length > 0;
+  });
+  // Calls of before may be answered at any time; that of a burst never is.
+  const known = new Set((await listCalls(token)).map(({ id }) => id));
+  fleet.simulator.arm({ kind: "burst", list: "ModCalls", count: 1, times: 1, server: town });
+  const findNew = async () => (await listCalls(token)).find(({ id }) => !known.has(id));
+  await until("nobody calls", async () => (await findNew()) !== undefined);
+  return `${MOD_CALLS}/${(await findNew())?.id}/claim`;
+}
+
+test("of two who claim a call on two instances one wins, and a stream of the other tells it", async () => {
+  const home = await fleet.addServer();
+  const [one, other] = [await fleet.addKey(home), await fleet.addKey(home)];
+  const path = await openCall(home, one);
+  const streams = await Promise.all(
+    fleet.instances.map(async ({ url }) => {
+      const headers = { Authorization: `Bearer ${one.token}` };
+      const stream = new SseReader(await fetch(`${url}${EVENTS}/stream?types=modcall.claimed`, { headers }));
+      await stream.take(1);
+      return stream;
+    }),
+  );
+  const answers = await Promise.all([
+    fleet.at(0).ask("POST", path, one.token),
+    fleet.at(1).ask("POST", path, other.token),
+  ]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  const [winner, loser] = answers[0]?.status === 200 ? [one, other] : [other, one];
+  const refused = answers.find(({ status }) => status === 409);
+  expect(refused?.body).toMatchObject({ code: 5104, details: { claimed_by: { kind: "key", id: winner.keyId } } });
+  for (const stream of streams) {
+    const [claimed] = await stream.take(1);
+    expect(claimed).toMatchObject({ event: "modcall.claimed", data: { meta: { by: { id: winner.keyId } } } });
+    await stream.cancel();
+  }
+  for (const instance of fleet.instances) {
+    const { body } = await instance.ask("GET", `${MOD_CALLS}?state=claimed`, loser.token);
+    expect(body.items).toMatchObject([{ claimed_by: { id: winner.keyId } }]);
+  }
+  await fleet.at(0).admin("DELETE", `/servers/${home.serverId}`);
+});
+
+test("an id with a NUL, which PostgreSQL cannot search for, is the id of nothing", async () => {
+  const home = await fleet.addServer();
+  const { token } = await fleet.addKey(home);
+  const requests = [
+    ["GET", "/players/%00"],
+    ["GET", "/players/1%00/notes"],
+    ["POST", "/players/%00/notes", { text: "Hm", kind: "note" }],
+    ["POST", "/modcalls/a%00b/claim"],
+    ["DELETE", "/modcalls/%00/claim"],
+    ["GET", "/command/cmd_%00?wait=1"],
+  ] as const;
+  for (const [method, path, body] of requests) {
+    const answer = await fleet.at(0).ask(method, `/v2/game/server${path}`, token, body);
+    expect([method, path, answer.status, answer.body.code]).toEqual([method, path, 404, 5020]);
+  }
+  await fleet.at(0).admin("DELETE", `/servers/${home.serverId}`);
+});
+
+test("without Redis one instance goes on watching, at the same pace and without a gap", async () => {
   const home = await fleet.addServer();
   const path = `/servers/${home.serverId}/events?after=earliest&limit=500`;
   await until("the server is not watched", () => callsFor(home).length >= 2);
+  const watchedBefore = fleet.instances.map(hasWatched);
   for (const proxy of proxies) proxy.set({ kind: "closed" });
   for (const instance of fleet.instances) {
-    await until("Redis is not missed", async () => (await fetch(`${instance.url}/readyz`)).status === 503);
+    await until("Redis is not missed", async () => {
+      return (await instance.checkReadiness()).notices.includes("redis_away");
+    });
   }
-  // Calls that were under way when Redis went.
-  await Bun.sleep(INTERVAL_MS);
-  const before = callsFor(home).length;
-  await Bun.sleep(4 * INTERVAL_MS);
-  expect(callsFor(home).length).toBe(before);
-
+  const { next } = fleet.simulator.calls();
   fleet.simulator.arm({ kind: "burst", list: "KillLogs", count: 1, times: 1, server: home.town });
-  for (const proxy of proxies) proxy.set({ kind: "pass" });
-  await until("watching does not go on", () => callsFor(home).length >= before + 2);
-  const read = async () => expectStatus(await fleet.at(0).admin("GET", path), 200).items;
-  const isTold = async () => (await read()).some(({ type }: { type: string }) => type === "player.killed");
-  await until("the entry is not recorded", isTold);
-  expect((await read()).filter(({ type }: { type: string }) => type === "gap")).toEqual([]);
-}, 90_000);
+  await until("watching does not go on", () => callsFor(home, next).length >= 8);
+  expect(countSoon(callsFor(home, next).slice(1))).toBeLessThanOrEqual(2);
+  expect(fleet.instances.map(hasWatched)).toEqual(watchedBefore);
+  for (const instance of fleet.instances) {
+    const read = async () => expectStatus(await instance.admin("GET", path), 200).items;
+    const isTold = async () => (await read()).some(({ type }: { type: string }) => type === "player.killed");
+    await until("the entry is not recorded", isTold);
+    expect((await read()).filter(({ type }: { type: string }) => type === "gap")).toEqual([]);
+  }
+});
 
-test("when the instance that watches is killed, the other goes on after its lease", async () => {
+test("kill -9 loses no claim, note or known player, and the other instance goes on watching after the lease", async () => {
   const home = await fleet.addServer();
   const dueMs = INSTANCE_LEASE_MS + HOLD_EVERY_MS + INTERVAL_MS;
   expect(dueMs).toBeLessThan(10_000);
   await until("the server is not watched", () => callsFor(home).length >= 2);
-  // After the outage either may have taken the lease.
+  const key = await fleet.addKey(home);
+  const claim = await openCall(home, key);
+  const claimed = expectStatus(await fleet.at(0).ask("POST", claim, key.token), 200);
+  const { items: players } = (await fleet.at(0).ask("GET", "/v2/game/server/players", key.token)).body;
+  const player = `/v2/game/server/players/${players[0].id}`;
+  const note = { text: "Asked twice.\nThen stopped.", kind: "note" };
+  const written = expectStatus(await fleet.at(0).ask("POST", `${player}/notes`, key.token, note), 201);
   for (const instance of fleet.instances) await instance.kill();
   await fleet.at(0).start();
   await until("the first does not watch", () => hasWatched(fleet.at(0)));
+  const { items: calls } = (await fleet.at(0).ask("GET", `${MOD_CALLS}?state=claimed,left,expired,answered`, key.token))
+    .body;
+  const { claimed_by, claimed_at } = claimed;
+  expect(calls).toContainEqual(expect.objectContaining({ id: claimed.id, claimed_by, claimed_at }));
+  expect((await fleet.at(0).ask("GET", player, key.token)).body).toMatchObject({ id: players[0].id, notes: [written] });
   await fleet.at(1).start();
   await until("the second is not there", async () => (await fleet.at(0).countInstances()) === 2);
   const { next } = fleet.simulator.calls();
@@ -170,4 +248,4 @@ test("when the instance that watches is killed, the other goes on after its leas
   const ms = await timeUntil("nobody goes on", LOADED_FACTOR * dueMs, () => callsFor(home, after).length > 0);
   console.log(`another instance went on after ${Math.round(ms)} ms`);
   expect(hasWatched(fleet.at(1))).toBe(true);
-}, 120_000);
+});

@@ -1,29 +1,21 @@
 // Sections 5, 7 and 8 of the specification over HTTP: authentication, errors and the limit.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import type { GameServer } from "../../src/core/game-server.ts";
+import { mintToken } from "../../src/core/keys/token.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
-import { mintToken } from "../../src/core/token.ts";
-import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { startGatehouse, type TestGatehouse, type TestKey } from "../start-gatehouse.ts";
+import { BASE_INFO } from "../fake-game-api.ts";
+import { startGatehouse, type TestKey } from "../start-gatehouse.ts";
+import { openStage } from "./stage.ts";
 
 const PATH = "/v2/game/server";
 
-let api: FakeGameApi;
-let gatehouse: TestGatehouse;
 let server: GameServer;
 let key: TestKey;
 
-beforeAll(async () => {
-  api = startFakeGameApi();
-  gatehouse = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url } });
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await api.stop();
-});
+const { game: api, gatehouse } = await openStage();
 beforeEach(async () => {
   api.answer = () => Response.json(BASE_INFO);
   server = await gatehouse.addServer({ community: "town" });
@@ -31,8 +23,7 @@ beforeEach(async () => {
   api.calls.length = 0;
 });
 
-const withHeader = (authorization: string) =>
-  gatehouse.get(PATH, undefined, { Authorization: authorization });
+const withHeader = (authorization: string) => gatehouse.get(PATH, undefined, { Authorization: authorization });
 
 type ErrorBody = {
   code: number;
@@ -84,15 +75,7 @@ describe("5 authentication", () => {
     const revoked = await gatehouse.addKey(server);
     await gatehouse.app.store.keys.revoke(revoked.keyId, gatehouse.clock.now);
     const expired = await gatehouse.addKey(server, { expiresAt: gatehouse.clock.now });
-    const tokens = [
-      unknown,
-      mistyped,
-      revoked.token,
-      expired.token,
-      "x",
-      "x".repeat(300),
-      `${key.token} ${key.token}`,
-    ];
+    const tokens = [unknown, mistyped, revoked.token, expired.token, "x", "x".repeat(300), `${key.token} ${key.token}`];
     for (const token of [...tokens, `${key.token},${key.token}`, `${key.token}, Bearer ${key.token}`]) {
       const response = await withHeader(`Bearer ${token}`);
       expect(response.headers.get("www-authenticate")).toBe("Bearer");

@@ -1,29 +1,28 @@
 // Address lists of keys behind a proxy: operators are told when the lists are compared with the address of a proxy.
 import { afterEach, expect, test } from "bun:test";
 import { HOUR_MS } from "../../src/core/durations.ts";
+import type { Readiness } from "../../src/core/wire/health.ts";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { cleanUp, undoLater } from "../temporary.ts";
 
 const FORWARDED = { "X-Forwarded-For": "203.0.113.7" };
 const LOCAL_LIST = { ipAllow: ["127.0.0.0/8"] };
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+afterEach(cleanUp);
 
 async function start(env: Record<string, string> = {}): Promise<TestGatehouse> {
   const api = startFakeGameApi(() => Response.json(BASE_INFO));
-  cleanups.push(() => api.stop());
+  undoLater(() => api.stop());
   const gatehouse = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url, ...env } });
-  cleanups.push(() => gatehouse.stop());
+  undoLater(() => gatehouse.stop());
   return gatehouse;
 }
 
-async function readNotices(gatehouse: TestGatehouse, token?: string): Promise<string[]> {
+async function readNotices(gatehouse: TestGatehouse, token?: string): Promise<Readiness["notices"]> {
   const answer = await gatehouse.get("/readyz", token);
   expect(answer.status).toBe(200);
-  return ((await answer.json()) as { notices: string[] }).notices;
+  return ((await answer.json()) as Readiness).notices;
 }
 
 const warningsOf = ({ logLines }: TestGatehouse) => logLines.filter((line) => line.includes("proxy"));
@@ -37,9 +36,13 @@ test("a proxy that is not trusted, with a key that has an address list, is logge
   }
   expect(warningsOf(gatehouse)).toHaveLength(1);
   expect(JSON.parse(warningsOf(gatehouse)[0] ?? "")).toMatchObject({ address: "127.0.0.1", level: 40 });
-  const [notice, ...others] = await readNotices(gatehouse, gatehouse.masterKey);
-  expect(notice).toContain("from 127.0.0.1, which GATEHOUSE_TRUST_PROXY does not name");
-  expect(others).toEqual([]);
+  expect(await readNotices(gatehouse, gatehouse.masterKey)).toEqual([
+    {
+      code: "untrusted_proxy",
+      message: expect.stringContaining("from 127.0.0.1, which GATEHOUSE_TRUST_PROXY does not name"),
+      address: "127.0.0.1",
+    },
+  ]);
 
   expect(await readNotices(gatehouse)).toEqual([]);
   expect(await readNotices(gatehouse, "wrong".repeat(10))).toEqual([]);

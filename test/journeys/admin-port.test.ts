@@ -1,7 +1,9 @@
 // Operators on a listener of their own (GATEHOUSE_ADMIN_PORT): everybody's listener then knows nothing of them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { ADMIN_SEGMENTS_MAX } from "../../src/http/operator-paths.ts";
-import { sendRaw, writeRequest } from "../faults/raw-socket.ts";
+import { toAbilitySet } from "../../src/core/keys/rights.ts";
+import { ADMIN_SEGMENTS_MAX } from "../../src/http/router.ts";
+import { MemoryArchive } from "../event-archive.ts";
+import { sendRaw, writeRequest } from "../raw-socket.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
 let gatehouse: TestGatehouse;
@@ -9,7 +11,7 @@ let adminUrl: string;
 let token: string;
 
 beforeAll(async () => {
-  gatehouse = await startGatehouse({ env: { GATEHOUSE_ADMIN_PORT: "0" } });
+  gatehouse = await startGatehouse({ archive: new MemoryArchive(), env: { GATEHOUSE_ADMIN_PORT: "0" } });
   adminUrl = gatehouse.app.adminUrl ?? "";
   ({ token } = await gatehouse.addKey(await gatehouse.addServer()));
 });
@@ -64,6 +66,12 @@ describe("everybody's listener", () => {
     expect(await askRaw(gatehouse.app.port, path)).toEqual([404, 5020]);
   });
 
+  test("the page is told that the admin API is elsewhere, and at the operators' address that it is there", async () => {
+    const isThere = async (url: string) => (await (await ask(url, "/session/methods")).json()) as object;
+    expect(await isThere(gatehouse.url)).toMatchObject({ admin: false });
+    expect(await isThere(adminUrl)).toMatchObject({ admin: true });
+  });
+
   test("wrong master keys cannot be tried there", async () => {
     for (let attempt = 0; attempt < 15; attempt++) {
       await expectNotFound(await ask(gatehouse.url, "/admin/servers", "wrong".repeat(10)));
@@ -90,6 +98,13 @@ describe("the operators' listener", () => {
     expect((await ask(adminUrl, "/healthz")).status).toBe(200);
     expect((await ask(adminUrl, "/readyz")).status).toBe(200);
     expect(await (await ask(adminUrl, "/openapi.json")).text()).toContain('"/admin/servers"');
+  });
+
+  test("is the only one where a key that may manage webhooks does so", async () => {
+    const server = await gatehouse.addServer({ name: "Town of a bot" });
+    const bot = await gatehouse.addKey(server, { may: toAbilitySet(["webhooks"]) });
+    expect((await ask(adminUrl, "/admin/webhooks", bot.token)).status).toBe(200);
+    await expectNotFound(await ask(gatehouse.url, "/admin/webhooks", bot.token));
   });
 
   test.each(DISGUISED)("%s finds nothing there either", async (path) => {

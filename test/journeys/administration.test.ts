@@ -1,24 +1,24 @@
 // The admin API over HTTP, endpoint by endpoint: what an operator creates, reads, changes and deletes.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { DAY_MS } from "../../src/core/durations.ts";
 import { StartRefused } from "../../src/core/errors.ts";
+import { isWellFormedToken } from "../../src/core/keys/token.ts";
 import { TOKENS_IN_GRACE_MAX } from "../../src/core/ports/keys.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
-import { isWellFormedToken } from "../../src/core/token.ts";
-import { recogniseReason } from "../../src/dashboard/views/operator/reasons.ts";
-import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
+import { operatorEn } from "../../src/dashboard/locales/operator-en.ts";
+import { BASE_INFO } from "../fake-game-api.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import {
   createOperator,
   expectRefusal,
   type KeyBody,
   type NewKeyBody,
-  type Operator,
   type PageBody,
   readAs,
   type ServerBody,
 } from "./operator.ts";
+import { openStage } from "./stage.ts";
 
 const PATH = "/v2/game/server";
 const NOT_FOUND = { code: 5020, message: "not_found" };
@@ -47,20 +47,9 @@ const ADMIN_PATHS: readonly [path: string, allow: string][] = [
 
 const LISTS = ["/admin/servers", "/admin/keys", "/admin/blocks", "/admin/commands", "/admin/audit"];
 
-let api: FakeGameApi;
-let gatehouse: TestGatehouse;
-let operator: Operator;
 let server: ServerBody;
 
-beforeAll(async () => {
-  api = startFakeGameApi();
-  gatehouse = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url } });
-  operator = createOperator(gatehouse);
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await api.stop();
-});
+const { game: api, gatehouse, operator } = await openStage();
 beforeEach(async () => {
   // A minute later no address is refused for guessing, and every snapshot is stale.
   gatehouse.clock.advance(60_000);
@@ -114,8 +103,7 @@ describe("the master key", () => {
   });
 
   test("the scheme is Bearer in any case; another one is no key at all", async () => {
-    const withHeader = (value: string) =>
-      gatehouse.admin("GET", "/admin/servers", undefined, { Authorization: value });
+    const withHeader = (value: string) => gatehouse.admin("GET", "/admin/servers", undefined, { Authorization: value });
     expect((await withHeader(`bEARER ${gatehouse.masterKey}`)).status).toBe(200);
     for (const value of [`Basic ${gatehouse.masterKey}`, "Bearer", gatehouse.masterKey]) {
       await expectRefusal(await withHeader(value), 401, { code: 5007, message: "missing_token" });
@@ -251,12 +239,7 @@ describe("paths and methods", () => {
 
   test("no answer of the admin API may be cached", async () => {
     const key = await operator.addKey(server);
-    for (const path of [
-      "/admin/servers",
-      `/admin/keys/${key.key_id}`,
-      "/admin/keys/key_never",
-      "/admin/audit",
-    ]) {
+    for (const path of ["/admin/servers", `/admin/keys/${key.key_id}`, "/admin/keys/key_never", "/admin/audit"]) {
       expect((await gatehouse.admin("GET", path)).headers.get("cache-control")).toBe("no-store");
     }
     const rotated = await gatehouse.admin("POST", `/admin/keys/${key.key_id}/rotate`);
@@ -296,6 +279,7 @@ describe("servers", () => {
       simulated: false,
       watch: true,
       public_status: null,
+      owners_sign_in: false,
       state: "not_asked",
       players: null,
       max_players: null,
@@ -311,9 +295,7 @@ describe("servers", () => {
         reason: expect.any(String),
       },
     });
-    expect(await readAs<object>(await gatehouse.admin("GET", `/admin/servers/${made.server_id}`))).toEqual(
-      made,
-    );
+    expect(await readAs<object>(await gatehouse.admin("GET", `/admin/servers/${made.server_id}`))).toEqual(made);
     expect(await operator.list<ServerBody>("/admin/servers")).toContainEqual(made);
     expect(api.calls).toHaveLength(0);
   });
@@ -374,11 +356,11 @@ describe("servers", () => {
 
   test("a name belongs to one server at a time, and is free again when that one is renamed or gone", async () => {
     const first = await operator.addServer({ name: "Only one" });
-    const taken = { code: 5104, message: "invalid_request", details: { name: expect.any(String) } };
+    const reasons = { name: { code: "name_taken" } };
+    const taken = { code: 5104, message: "invalid_request", details: { name: expect.any(String) }, reasons };
     const again = { name: "Only one", server_key: "a-b" };
     await expectRefusal(await gatehouse.admin("POST", "/admin/servers", again), 400, taken);
-    const rename = (to: string) =>
-      gatehouse.admin("PATCH", `/admin/servers/${server.server_id}`, { name: to });
+    const rename = (to: string) => gatehouse.admin("PATCH", `/admin/servers/${server.server_id}`, { name: to });
     await expectRefusal(await rename("Only one"), 400, taken);
     expect((await rename(server.name)).status).toBe(200);
     await gatehouse.admin("PATCH", `/admin/servers/${first.server_id}`, { name: "Another" });
@@ -403,11 +385,14 @@ describe("servers", () => {
       ["PATCH", `/admin/keys/${other.key_id}`, { label: "y" }],
     ];
     for (const [method, path, body] of refusals) {
-      const { details } = (await (await gatehouse.admin(method, path, body)).json()) as {
+      const { details, reasons } = (await (await gatehouse.admin(method, path, body)).json()) as {
         details: Record<string, string>;
+        reasons: Record<string, { code: string }>;
       };
-      for (const reason of Object.values(details))
-        expect([reason, recogniseReason(reason)]).not.toContain(undefined);
+      for (const field of Object.keys(details)) {
+        const code = reasons[field]?.code ?? "";
+        expect(operatorEn.operatorReasons).toHaveProperty(code === "invalid" ? `invalid.${field}` : code);
+      }
     }
   });
 
@@ -430,11 +415,7 @@ describe("servers", () => {
 
   test("deleting a server revokes its keys and says how many, also when it is repeated; other servers keep theirs", async () => {
     const doomed = await operator.addServer();
-    const keys = [
-      await operator.addKey(doomed),
-      await operator.addKey(doomed),
-      await operator.addKey(doomed),
-    ];
+    const keys = [await operator.addKey(doomed), await operator.addKey(doomed), await operator.addKey(doomed)];
     const other = await operator.addKey(server);
     const [first, second, third] = keys;
     if (!first || !second || !third) throw new Error("three keys were made");
@@ -473,6 +454,8 @@ describe("keys", () => {
       versions: ["v2"],
       sections: [...SECTIONS],
       commands: [],
+      hide: [],
+      may: [],
       ip_allow: [],
       expires_at: null,
       suspended: false,
@@ -578,9 +561,7 @@ describe("keys", () => {
     const keys = [await operator.addKey(other), await operator.addKey(server), await operator.addKey(other)];
     await operator.revoke(keys[0] ?? { key_id: "" });
     const ofServer = async (id: string) => {
-      const page = await readAs<PageBody<KeyBody>>(
-        await gatehouse.admin("GET", `/admin/keys?server_id=${id}`),
-      );
+      const page = await readAs<PageBody<KeyBody>>(await gatehouse.admin("GET", `/admin/keys?server_id=${id}`));
       return page.items.map((key) => key.key_id);
     };
     expect(await ofServer(other.server_id)).toEqual([keys[0]?.key_id ?? "", keys[2]?.key_id ?? ""]);
@@ -680,7 +661,8 @@ describe("keys", () => {
     const key = await operator.addKey(server);
     await operator.revoke(key);
     const before = await operator.captureState();
-    const refusal = { code: 5104, message: "invalid_request", details: { key_id: expect.any(String) } };
+    const reasons = { key_id: { code: "revoked" } };
+    const refusal = { code: 5104, message: "invalid_request", details: { key_id: expect.any(String) }, reasons };
     const path = `/admin/keys/${key.key_id}`;
     await expectRefusal(await gatehouse.admin("PATCH", path, { suspended: false }), 409, refusal);
     await expectRefusal(await gatehouse.admin("POST", `${path}/rotate`, {}), 409, refusal);
@@ -787,9 +769,7 @@ describe("blocks", () => {
       blocked_until: gatehouse.clock.now + 300_000,
     };
     const mine = async () => {
-      return (await operator.list<{ key_id: string }>("/admin/blocks")).filter(
-        (one) => one.key_id === key.key_id,
-      );
+      return (await operator.list<{ key_id: string }>("/admin/blocks")).filter((one) => one.key_id === key.key_id);
     };
     expect(await mine()).toEqual([item]);
     gatehouse.clock.advance(299_999);
@@ -823,19 +803,13 @@ describe("blocks", () => {
 
   test("blocks are paged like every list", async () => {
     gatehouse.clock.advance(3_600_000);
-    const keys = [
-      await operator.addKey(server),
-      await operator.addKey(server),
-      await operator.addKey(server),
-    ];
+    const keys = [await operator.addKey(server), await operator.addKey(server), await operator.addKey(server)];
     for (const key of keys) await block(key);
     const seen: string[] = [];
     let next: string | null = null;
     do {
       const query: string = next === null ? "?limit=2" : `?limit=2&cursor=${next}`;
-      const page: PageBody<{ key_id: string }> = await readAs(
-        await gatehouse.admin("GET", `/admin/blocks${query}`),
-      );
+      const page: PageBody<{ key_id: string }> = await readAs(await gatehouse.admin("GET", `/admin/blocks${query}`));
       expect(page.items.length).toBeLessThanOrEqual(2);
       seen.push(...page.items.map((item) => item.key_id));
       next = page.next;
@@ -868,8 +842,7 @@ describe("commands", () => {
       await arrived.promise;
     }
     const list = async (query: string) => {
-      return (await readAs<PageBody<CommandBody>>(await gatehouse.admin("GET", `/admin/commands${query}`)))
-        .items;
+      return (await readAs<PageBody<CommandBody>>(await gatehouse.admin("GET", `/admin/commands${query}`))).items;
     };
     const listed = await list(`?server_id=${busy.server_id}`);
     expect(listed.map((item) => [item.command_id, item.status, item.position])).toEqual([
@@ -882,6 +855,7 @@ describe("commands", () => {
       server_id: busy.server_id,
       key_id: key.key_id,
       key_label: key.label,
+      sent_by: { kind: "key", id: key.key_id, name: key.label },
       command: ":h three",
       status: "queued",
       position: 2,

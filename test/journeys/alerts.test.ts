@@ -15,9 +15,10 @@ const clock = new FakeClock();
 let game: FakeGameApi;
 let gatehouse: TestGatehouse;
 let kills: readonly object[] = [];
+let calls: readonly object[] = [];
 
 beforeAll(async () => {
-  game = startFakeGameApi(() => Response.json({ ...BASE_INFO, KillLogs: kills }));
+  game = startFakeGameApi(() => Response.json({ ...BASE_INFO, KillLogs: kills, ModCalls: calls }));
   gatehouse = await startGatehouse({ archive, clock, env: { GATEHOUSE_UPSTREAM_URL: game.url } });
 });
 afterAll(async () => {
@@ -41,11 +42,7 @@ describe("the rules of a server", () => {
     const read = async () => (await gatehouse.admin("GET", pathOf(serverId))).json();
     expect(await read()).toEqual({});
     const answer = await put(serverId, SUGGESTED_ALERTS);
-    expect([answer.status, await answer.json(), await read()]).toEqual([
-      200,
-      SUGGESTED_ALERTS,
-      SUGGESTED_ALERTS,
-    ]);
+    expect([answer.status, await answer.json(), await read()]).toEqual([200, SUGGESTED_ALERTS, SUGGESTED_ALERTS]);
     const players = { players: { above: 0, minutes: 10_080 } };
     expect((await put(serverId, players)).status).toBe(200);
     expect(await read()).toEqual(players);
@@ -83,9 +80,7 @@ describe("the rules of a server", () => {
   });
 
   test("of an unknown server are 404, and without an archive 501; one that is away is 503", async () => {
-    expect([(await put("srv_none", KILLS)).status, (await put("srv_none", { x: 1 })).status]).toEqual([
-      404, 404,
-    ]);
+    expect([(await put("srv_none", KILLS)).status, (await put("srv_none", { x: 1 })).status]).toEqual([404, 404]);
     const { serverId } = await gatehouse.addServer();
     archive.fault = new StoreUnavailable("away");
     expect((await gatehouse.admin("GET", pathOf(serverId))).status).toBe(503);
@@ -109,9 +104,7 @@ test("an alert is raised and cleared once on a stream, over a restart, for those
   await readServer(0);
   expect((await put(server.serverId, KILLS)).status).toBe(200);
   const open = async (cursor = "now") => {
-    return new SseReader(
-      await gatehouse.get(`/v2/game/server/events/stream?after=${cursor}&types=alert.*`, token),
-    );
+    return new SseReader(await gatehouse.get(`/v2/game/server/events/stream?after=${cursor}&types=alert.*`, token));
   };
   const before = await open();
   await before.take(1);
@@ -134,7 +127,7 @@ test("an alert is raised and cleared once on a stream, over a restart, for those
   expect(cleared?.data).toMatchObject({
     type: "alert.cleared",
     data: { rule: "kills", subject: "Bob:2" },
-    meta: raised?.data.meta,
+    meta: { events: raised?.data.meta.events },
   });
   await after.cancel();
   const all = async (key: string) => {
@@ -146,4 +139,34 @@ test("an alert is raised and cleared once on a stream, over a restart, for those
   const page = await gatehouse.get("/v2/game/server/events?after=earliest&types=player.killed", token);
   const { items } = (await page.json()) as { items: { id: string }[] };
   expect(items.map(({ id }) => id)).toEqual(ids);
+});
+
+test("an alert about a call ends at once when somebody claims the call, without another reading", async () => {
+  const server = await gatehouse.addServer({ serverKey: "test-Calls" });
+  const { token } = await gatehouse.addKey(server, { commands: [":h"] });
+  expect((await put(server.serverId, { unanswered_modcall: { minutes: 1 } })).status).toBe(200);
+  const readServer = async (later: number) => {
+    clock.advance(later);
+    expect((await gatehouse.get("/v2/game/server", token)).status).toBe(200);
+  };
+  await readServer(0);
+  const answer = await gatehouse.get("/v2/game/server/events/stream?types=alert.*,modcall.opened", token);
+  const stream = new SseReader(answer);
+  await stream.take(1);
+  calls = [{ Caller: "Bob:2", Moderator: null, Timestamp: clock.now / 1_000 }];
+  await readServer(5_000);
+  await readServer(60_000);
+  const told = await stream.take(2);
+  expect(told.map(({ event }) => event)).toEqual(["modcall.opened", "alert.raised"]);
+  const readings = game.calls.length;
+  const list = await gatehouse.get("/v2/game/server/modcalls", token);
+  const { items } = (await list.json()) as { items: { id: string }[] };
+  const claimed = await fetch(`${gatehouse.url}/v2/game/server/modcalls/${items[0]?.id}/claim`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}` },
+  });
+  expect(claimed.status).toBe(200);
+  const [cleared] = await stream.take(1);
+  expect([cleared?.event, cleared?.data.meta.code, game.calls.length]).toEqual(["alert.cleared", "claimed", readings]);
+  await stream.cancel();
 });

@@ -5,9 +5,10 @@ import { mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ArchiveUnavailable } from "../../src/core/errors.ts";
 import type { LedgerRecord } from "../../src/core/ports/archive.ts";
+import type { Readiness } from "../../src/core/wire/health.ts";
 import { MemoryArchive } from "../event-archive.ts";
-import { until } from "../process/run-gatehouse.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { until } from "../until.ts";
 
 const EVENTS = "/v2/game/server/events";
 
@@ -17,10 +18,10 @@ afterEach(async () => {
   gatehouse = undefined;
 });
 
-async function tellNotices({ get, masterKey }: TestGatehouse, isOperator = true): Promise<string[]> {
+async function tellNotices({ get, masterKey }: TestGatehouse, isOperator = true): Promise<Readiness["notices"]> {
   const answer = await get("/readyz", isOperator ? masterKey : undefined);
   expect(answer.status).toBe(200);
-  return ((await answer.json()) as { notices: string[] }).notices;
+  return ((await answer.json()) as Readiness).notices;
 }
 
 test("/readyz stays 200 with a notice, whose reason only operators see, until the archive is back", async () => {
@@ -41,10 +42,15 @@ test("/readyz stays 200 with a notice, whose reason only operators see, until th
     },
   ]);
   expect(await tellNotices(gatehouse)).toEqual([
-    "The archive cannot be used (database.example did not answer); 0 event(s) wait in memory.",
+    {
+      code: "archive_away",
+      message: "The archive cannot be used (database.example did not answer); 0 event(s) wait in memory.",
+      count: 0,
+      reason: "database.example did not answer",
+    },
   ]);
   expect(await tellNotices(gatehouse, false)).toEqual([
-    "The archive cannot be used; 0 event(s) wait in memory.",
+    { code: "archive_away", message: "The archive cannot be used; 0 event(s) wait in memory.", count: 0 },
   ]);
   expect(gatehouse.logLines.filter((line) => line.includes("the archive cannot answer"))).toHaveLength(1);
   expect(gatehouse.logLines.join()).not.toContain("the store cannot answer");
@@ -86,21 +92,23 @@ test("an archive that can be read and not written is told too, with the events t
   const { token } = await gatehouse.addKey(await gatehouse.addServer());
   archive.isFull = true;
   expect((await get("/v2/game/server", token)).status).toBe(200);
-  const [notice = ""] = await untilNotices(gatehouse, 1);
-  expect(notice).toMatch(
-    /^The archive cannot be used \(the disk is full\); [1-9]\d* event\(s\) wait in memory\.$/,
+  const notices = await untilNotices(gatehouse, 1);
+  const [notice] = notices;
+  expect(notice?.count).toBeGreaterThan(0);
+  expect(notice?.message).toBe(
+    `The archive cannot be used (the disk is full); ${notice?.count} event(s) wait in memory.`,
   );
   // A good read does not hide it.
   expect((await get(`${EVENTS}?after=earliest`, token)).status).toBe(200);
-  expect(await tellNotices(gatehouse)).toEqual([notice]);
+  expect(await tellNotices(gatehouse)).toEqual(notices);
   archive.isFull = false;
   expect(await untilNotices(gatehouse, 0)).toEqual([]);
   const { items } = (await (await get(`${EVENTS}?after=earliest`, token)).json()) as { items: unknown[] };
-  expect(items).toHaveLength(Number(/; (\d+) event/.exec(notice)?.[1]));
+  expect(items).toHaveLength(notice?.count ?? 0);
 });
 
-async function untilNotices(started: TestGatehouse, count: number): Promise<string[]> {
-  let notices: string[] = [];
+async function untilNotices(started: TestGatehouse, count: number): Promise<Readiness["notices"]> {
+  let notices: Readiness["notices"] = [];
   await until(`there are not ${count} notices`, async () => {
     notices = await tellNotices(started);
     return notices.length === count;
@@ -147,8 +155,7 @@ test("/metrics tells of the archive, the events by type and source, the gaps, an
   expect(back.get("gatehouse_archive_up")).toBe(1);
   const recorded = [...back].filter(([name]) => name.startsWith("gatehouse_events_recorded_total{"));
   expect(recorded.reduce((sum, [, value]) => sum + value, 0)).toBe(waiting);
-  for (const [name] of recorded)
-    expect(name).toMatch(/\{type="[a-z]+\.?[a-z]*",source="(log|diff|gateway)"\}$/);
+  for (const [name] of recorded) expect(name).toMatch(/\{type="[a-z]+\.?[a-z]*",source="(log|diff|gateway)"\}$/);
 
   // Another game server under the same name makes a gap.
   await gatehouse.admin("PATCH", `/admin/servers/${server.serverId}`, { server_key: "test-Another" });
@@ -234,8 +241,8 @@ test.each(Object.entries(FAULTS))(
       first.clock.advance(60_000);
       expect((await get("/v2/game/server", token)).status).toBe(200);
       expect((await get(EVENTS, token)).status).toBe(503);
-      const [notice = ""] = await untilNotices(gatehouse, 1);
-      expect(notice).toContain(reason);
+      const [notice] = await untilNotices(gatehouse, 1);
+      expect(notice?.message).toContain(reason);
       expect(gatehouse.logLines.join("\n")).toContain(reason);
 
       await mend(path);

@@ -1,30 +1,18 @@
 // The audit log: each change adds exactly one entry, and nothing else adds one.
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DAY_MS } from "../../src/core/durations.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
-import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { until } from "../process/run-gatehouse.ts";
 import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
-import { type AuditBody, createOperator, type Operator, type PageBody, readAs } from "./operator.ts";
+import { until } from "../until.ts";
+import { type AuditBody, createOperator, type PageBody, readAs } from "./operator.ts";
+import { openStage } from "./stage.ts";
 
 const PATH = "/v2/game/server";
 
-let api: FakeGameApi;
-let gatehouse: TestGatehouse;
-let operator: Operator;
-
-beforeAll(async () => {
-  api = startFakeGameApi();
-  gatehouse = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url } });
-  operator = createOperator(gatehouse);
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await api.stop();
-});
+const { game: api, gatehouse, operator } = await openStage();
 
 /** The entries that the change has added, newest first. */
 async function entriesOf(change: () => Promise<unknown>): Promise<AuditBody[]> {
@@ -45,7 +33,12 @@ async function entryOf(change: () => Promise<unknown>) {
   if (!entry) throw new Error("there is no entry");
   expect(Object.keys(entry)).toEqual(["id", "at", "action", "actor", "target", "details"]);
   expect(entry.at).toBe(gatehouse.clock.now);
-  expect(entry.actor).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), address: "127.0.0.1" });
+  expect(entry.actor).toEqual({
+    kind: "master",
+    id: expect.stringMatching(/^[0-9a-f]{8}$/),
+    name: "master key",
+    address: "127.0.0.1",
+  });
   const { action, target, details } = entry;
   return { action, target, details };
 }
@@ -111,6 +104,8 @@ describe("each change leaves exactly one entry, with its time, actor, target, be
           versions: ["v2"],
           sections: [...SECTIONS],
           commands: [],
+          hide: [],
+          may: [],
           ip_allow: ["10.0.0.0/8"],
           expires_at: null,
         },
@@ -229,20 +224,12 @@ describe("no entry is left by", () => {
       expect([method, path, body, entries]).toEqual([method, path, body, []]);
     }
     const wrong = { Authorization: "Bearer wrong" };
-    expect(
-      await entriesOf(() => gatehouse.admin("DELETE", `/admin/keys/${key.key_id}`, undefined, wrong)),
-    ).toEqual([]);
+    expect(await entriesOf(() => gatehouse.admin("DELETE", `/admin/keys/${key.key_id}`, undefined, wrong))).toEqual([]);
   });
 
   test("reading, and using a key", async () => {
     const key = await operator.addKey(await operator.addServer());
-    const looks = [
-      "/admin/servers",
-      "/admin/keys",
-      `/admin/keys/${key.key_id}`,
-      "/admin/blocks",
-      "/admin/audit",
-    ];
+    const looks = ["/admin/servers", "/admin/keys", `/admin/keys/${key.key_id}`, "/admin/blocks", "/admin/audit"];
     const entries = await entriesOf(async () => {
       for (const path of looks) await gatehouse.admin("GET", path);
       await Promise.all(Array.from({ length: 520 }, () => gatehouse.get(PATH, key.token)));
@@ -313,7 +300,7 @@ test("actors are identified by their master key and their address", async () => 
         "2001:db8::7",
         "203.0.113.7",
       ]);
-      const [a, b, c, d] = actors.map((actor) => actor.fingerprint);
+      const [a, b, c, d] = actors.map((actor) => actor.id);
       expect([a, c]).toEqual([b, d]);
       expect(a).not.toBe(c);
     }

@@ -1,33 +1,21 @@
 // Invalid requests of operators: refused in the documented order, with the name of the field, and without any change.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
-import {
-  createOperator,
-  expectRefusal,
-  type NewKeyBody,
-  type Operator,
-  type RefusalBody,
-  type ServerBody,
-} from "./operator.ts";
+import { expectRefusal, type NewKeyBody, type RefusalBody, type ServerBody } from "./operator.ts";
+import { openStage } from "./stage.ts";
 
 const BODY_MAX = 8_192;
 const TOO_LARGE = { code: 5102, message: "payload_too_large" };
 const WRONG_TYPE = { code: 5103, message: "unsupported_media_type" };
 const NO_JSON = { code: 5034, message: "invalid_json" };
 
-let api: FakeGameApi;
-let gatehouse: TestGatehouse;
-let operator: Operator;
 let server: ServerBody;
 let key: NewKeyBody;
 let writes: readonly (readonly [method: string, path: string])[];
 
+const { gatehouse, operator } = await openStage();
+
 beforeAll(async () => {
-  api = startFakeGameApi();
-  gatehouse = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url } });
-  operator = createOperator(gatehouse);
   server = await operator.addServer({ name: "Taken" });
   await operator.addServer({ name: "Taken too" });
   key = await operator.addKey(server);
@@ -38,10 +26,6 @@ beforeAll(async () => {
     ["PATCH", `/admin/keys/${key.key_id}`],
     ["POST", `/admin/keys/${key.key_id}/rotate`],
   ];
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await api.stop();
 });
 
 function refusalOf(...fields: string[]): object {
@@ -60,12 +44,7 @@ function inChunks(text: string): ReadableStream<Uint8Array> {
   });
 }
 
-function send(
-  method: string,
-  path: string,
-  body: Bun.BodyInit | undefined,
-  type?: string,
-): Promise<Response> {
+function send(method: string, path: string, body: Bun.BodyInit | undefined, type?: string): Promise<Response> {
   return fetch(gatehouse.url + path, {
     method,
     headers: {
@@ -98,11 +77,7 @@ describe("the order of the body checks, on every write", () => {
         await expectRefusal(await send(method, path, body, "application/json"), 413, TOO_LARGE);
         await expectRefusal(await send(method, path, body, "text/plain"), 413, TOO_LARGE);
         await expectRefusal(await send(method, path, inChunks(body), "application/json"), 413, TOO_LARGE);
-        await expectRefusal(
-          await send(method, path, "{".repeat(BODY_MAX + 1), "application/json"),
-          413,
-          TOO_LARGE,
-        );
+        await expectRefusal(await send(method, path, "{".repeat(BODY_MAX + 1), "application/json"), 413, TOO_LARGE);
       }
     });
   });
@@ -113,11 +88,7 @@ describe("the order of the body checks, on every write", () => {
         const body = bodyOfSize(BODY_MAX);
         expect(Buffer.byteLength(body)).toBe(8_192);
         const required =
-          path === "/admin/servers"
-            ? ["name", "server_key"]
-            : path === "/admin/keys"
-              ? ["server_id", "label"]
-              : [];
+          path === "/admin/servers" ? ["name", "server_key"] : path === "/admin/keys" ? ["server_id", "label"] : [];
         const refusal = refusalOf(...required, "padding");
         await expectRefusal(await send(method, path, body, "application/json"), 400, refusal);
         await expectRefusal(await send(method, path, inChunks(body), "application/json"), 400, refusal);
@@ -182,15 +153,7 @@ describe("the order of the body checks, on every write", () => {
   test("JSON that is no object is 400/5104", async () => {
     await changingNothing(async () => {
       for (const [method, path] of writes) {
-        for (const body of [
-          "null",
-          "[]",
-          "1",
-          '"text"',
-          "true",
-          "[{}]",
-          "[".repeat(4000) + "]".repeat(4000),
-        ]) {
+        for (const body of ["null", "[]", "1", '"text"', "true", "[{}]", "[".repeat(4000) + "]".repeat(4000)]) {
           await expectRefusal(await send(method, path, body, "application/json"), 400, refusalOf("body"));
         }
       }
@@ -320,17 +283,7 @@ function badExpiries(now: number): readonly unknown[] {
   return [now, now - 1, 0, -1, now + 0.5, String(now + 1000), 8.64e15 + 1, 1e300, true, [], {}];
 }
 const BAD_FLAGS: readonly unknown[] = [null, "true", 1, 0, [], {}];
-const BAD_SERVER_IDS: readonly unknown[] = [
-  "",
-  "key_x",
-  "srv_",
-  "srv_never",
-  "srv_../x",
-  null,
-  1,
-  {},
-  ["srv_x"],
-];
+const BAD_SERVER_IDS: readonly unknown[] = ["", "key_x", "srv_", "srv_never", "srv_../x", null, 1, {}, ["srv_x"]];
 const BAD_GRACES: readonly unknown[] = [null, -1, 1.5, "30", 2_592_001, 1e300, true, [], {}];
 
 describe("a bad value is 400/5104, names its field alone, and changes nothing", () => {
@@ -398,12 +351,9 @@ describe("a bad value is 400/5104, names its field alone, and changes nothing", 
         for (const value of values) {
           const response = await gatehouse.admin(method, path, { ...good, [field]: value });
           const body = (await response.json()) as RefusalBody;
-          expect({ field, value, status: response.status, body }).toEqual({
-            field,
-            value,
-            status: 400,
-            body: refusalOf(field) as RefusalBody,
-          });
+          const reasons = { [field]: expect.objectContaining({ code: expect.any(String) }) };
+          const refusal = { ...(refusalOf(field) as RefusalBody), reasons };
+          expect({ field, value, status: response.status, body }).toEqual({ field, value, status: 400, body: refusal });
         }
       }
     });
@@ -422,12 +372,7 @@ describe("fields", () => {
           ["name", "server_key", "community", "extra"],
         ],
         ["POST", "/admin/keys", {}, ["server_id", "label"]],
-        [
-          "POST",
-          "/admin/keys",
-          { label: 1, versions: 1, sections: 1 },
-          ["server_id", "label", "versions", "sections"],
-        ],
+        ["POST", "/admin/keys", { label: 1, versions: 1, sections: 1 }, ["server_id", "label", "versions", "sections"]],
         ["PATCH", `/admin/keys/${key.key_id}`, { suspended: 1, label: null }, ["suspended", "label"]],
       ];
       for (const [method, path, body, fields] of cases) {

@@ -1,10 +1,10 @@
 // For tests of commands: a gateway whose workers wait for the test's clock, and a fake game that answers commands as the test
 // says and records them.
-import type { KeyRights } from "../../src/core/api-key.ts";
 import type { GameServer } from "../../src/core/game-server.ts";
+import type { KeyRights } from "../../src/core/keys/api-key.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { until } from "../process/run-gatehouse.ts";
 import { FakeClock, startGatehouse, type TestGatehouse, type TestOptions } from "../start-gatehouse.ts";
+import { until } from "../until.ts";
 
 export const COMMANDS = "/v2/game/server/command";
 
@@ -39,6 +39,7 @@ export type CommandBody = {
   readonly command_id: string;
   readonly key_id: string;
   readonly key_label: string | null;
+  readonly sent_by: { readonly kind: string; readonly id: string; readonly name: string };
   readonly command: string;
   readonly status: string;
   readonly position: number | null;
@@ -163,11 +164,7 @@ export function createBot(parts: {
       ...(body !== undefined && { body }),
     });
   };
-  const post = (
-    body: string | Uint8Array<ArrayBuffer>,
-    headers: Record<string, string> = {},
-    path = COMMANDS,
-  ) => {
+  const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = COMMANDS) => {
     return ask("POST", path, { "Content-Type": "application/json", ...headers }, body);
   };
   const submit = (command: string, headers: Record<string, string> = {}) => {

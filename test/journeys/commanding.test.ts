@@ -1,7 +1,8 @@
 // Section 5 of the contract, and the commands of section 9, over HTTP: submitting, reading and cancelling commands.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import { openSocket, writeRequest } from "../faults/raw-socket.ts";
+import { openSocket, writeRequest } from "../raw-socket.ts";
+import { until } from "../until.ts";
 import {
   addBot,
   type Bot,
@@ -70,6 +71,7 @@ describe("submitting", () => {
       command_id: receipt.command_id,
       key_id: bot.keyId,
       key_label: "test",
+      sent_by: { kind: "key", id: bot.keyId, name: "test" },
       command: ":h hello",
       status: "sent",
       position: null,
@@ -219,8 +221,7 @@ describe("rights", () => {
 
   test("names are compared without case, on the first word", async () => {
     const narrow = await addBot(gateway, { commands: [":h", ":KICK"] });
-    for (const text of [":h hi", ":H hi", ":kick all", ":h"])
-      expect((await narrow.submit(text)).status).toBe(202);
+    for (const text of [":h hi", ":H hi", ":kick all", ":h"]) expect((await narrow.submit(text)).status).toBe(202);
     for (const text of [":hint", ":m all", "h", "say :h"]) {
       const refusal = { code: 5009, message: "forbidden", details: { reason: "command" } };
       await expectRefusal(await narrow.submit(text), 403, refusal);
@@ -232,8 +233,7 @@ describe("rights", () => {
     const stranger = await addBot(gateway);
     const refusal = { code: 5020, message: "not_found" };
     for (const path of [`${COMMANDS}/${id}`, `${COMMANDS}/cmd_unknown`, `${COMMANDS}/%00`, `${COMMANDS}/x`]) {
-      for (const method of ["GET", "DELETE"])
-        await expectRefusal(await stranger.ask(method, path), 404, refusal);
+      for (const method of ["GET", "DELETE"]) await expectRefusal(await stranger.ask(method, path), 404, refusal);
     }
     expect(await (await stranger.ask("GET", COMMANDS)).json()).toEqual({ items: [], next: null });
     expect((await bot.show(id)).status).toBe("queued");
@@ -275,13 +275,10 @@ describe("rights", () => {
     const narrow = { Authorization: `Bearer ${token}` };
     const own = await holdQueue();
     const { command_id } = await readAs<ReceiptBody>(await bot.post('{"command":":m hello"}', narrow), 202);
-    const admin = (method: string, path: string, body?: object) =>
-      gateway.gatehouse.admin(method, path, body);
+    const admin = (method: string, path: string, body?: object) => gateway.gatehouse.admin(method, path, body);
     await admin("PATCH", `/admin/keys/${keyId}`, { label: "Night shift" });
     const other = { key_id: keyId, key_label: "Night shift" };
-    expect(
-      await readAs<CommandBody>(await bot.ask("GET", `${COMMANDS}/${command_id}`, narrow)),
-    ).toMatchObject(other);
+    expect(await readAs<CommandBody>(await bot.ask("GET", `${COMMANDS}/${command_id}`, narrow))).toMatchObject(other);
     await admin("DELETE", `/admin/keys/${keyId}`);
     expect(await bot.show(command_id)).toMatchObject(other);
     const mine = { command_id: own, key_id: bot.keyId, key_label: "test" };
@@ -291,9 +288,7 @@ describe("rights", () => {
       await admin("GET", `/admin/commands?server_id=${bot.home.serverId}`),
     );
     expect(all.items).toMatchObject([{ command_id, ...other }, mine]);
-    expect(await readAs<CommandBody>(await admin("GET", `/admin/commands/${command_id}`))).toMatchObject(
-      other,
-    );
+    expect(await readAs<CommandBody>(await admin("GET", `/admin/commands/${command_id}`))).toMatchObject(other);
     expect(await readAs<CommandBody>(await bot.ask("DELETE", `${COMMANDS}/${command_id}`))).toMatchObject({
       ...other,
       status: "cancelled",
@@ -507,6 +502,52 @@ describe("following up", () => {
   });
 });
 
+describe("waiting for the end", () => {
+  const waitFor = (id: string, seconds: number | string = 25) => bot.ask("GET", `${COMMANDS}/${id}?wait=${seconds}`);
+  const hold = async (target = bot) => {
+    const id = await holdQueue(target);
+    await until("it is not held", async () => (await target.show(id)).status === "queued");
+    return id;
+  };
+
+  test("the answer comes when the state is final, and counts once", async () => {
+    const id = await hold();
+    const waiting = waitFor(id);
+    await until("nobody waits", async () => (await bot.ask("HEAD", `${COMMANDS}/${id}?wait=25`)).ok);
+    expect(await readAs<CommandBody>(await bot.ask("DELETE", `${COMMANDS}/${id}`))).toMatchObject({
+      status: "cancelled",
+    });
+    const response = await waiting;
+    expect(Number(response.headers.get("x-ratelimit-remaining"))).toBeGreaterThan(110);
+    expect(await readAs<CommandBody>(response)).toMatchObject({ command_id: id, status: "cancelled" });
+    expect(await readAs<CommandBody>(await waitFor(id))).toMatchObject({ status: "cancelled" });
+  });
+
+  test("without an end the state is told after the time", async () => {
+    const id = await hold();
+    for (const seconds of [0, 1])
+      expect(await readAs<CommandBody>(await waitFor(id, seconds))).toMatchObject({ status: "queued" });
+  });
+
+  test.each(["26", "-1", "x", "1&wait=1"])("wait=%s is 400/5104", async (seconds) => {
+    const response = await waitFor("cmd_x", seconds);
+    expect(await response.json()).toMatchObject({ code: 5104, details: { wait: expect.any(String) } });
+  });
+
+  test("a key that is revoked or restricted while it waits is answered as if it asked anew", async () => {
+    const { store } = gateway.gatehouse.app;
+    const id = await hold();
+    const waiting = waitFor(id);
+    await store.keys.update(bot.keyId, { commands: [] });
+    await expectRefusal(await waiting, 403, { code: 5009, message: "forbidden", details: { reason: "command" } });
+    const other = await addBot(gateway);
+    const held = await hold(other);
+    const revoked = other.ask("GET", `${COMMANDS}/${held}?wait=25`);
+    await store.keys.revoke(other.keyId, gateway.clock.now);
+    await expectRefusal(await revoked, 401, { code: 5008, message: "invalid_token" });
+  });
+});
+
 describe("cancelling", () => {
   test("a waiting command is cancelled and never sent; cancelling it again is 409", async () => {
     const head = await holdQueue();
@@ -607,9 +648,7 @@ describe("a server that is deleted", () => {
     const { serverId } = bot.home;
     const deleted = await admin("DELETE", `/admin/servers/${serverId}`);
     expect(await readAs<object>(deleted)).toEqual({ revoked_keys: 1, failed_commands: 3 });
-    const listed = await readAs<PageBody<CommandBody>>(
-      await admin("GET", `/admin/commands?server_id=${serverId}`),
-    );
+    const listed = await readAs<PageBody<CommandBody>>(await admin("GET", `/admin/commands?server_id=${serverId}`));
     expect(listed.items.map(({ command_id }) => command_id)).toEqual(ids.toReversed());
     for (const { status, finished_at, upstream_message } of listed.items) {
       expect([status, finished_at]).toEqual(["failed", gateway.clock.now]);
@@ -630,36 +669,33 @@ describe("a key that is judged again when the body of its command has arrived", 
     ["it is suspended", "PATCH", () => `/admin/keys/${bot.keyId}`, { suspended: true }, [403, 5009]],
   ];
 
-  test.each(cases)(
-    "is refused when %s meanwhile, and nothing waits",
-    async (_, method, pathOf, change, due) => {
-      const { gatehouse } = gateway;
-      const { store } = gatehouse.app;
-      const { judge } = store.limits;
-      const { promise: isJudged, resolve } = Promise.withResolvers<void>();
-      store.limits.judge = (...asked) => {
-        resolve();
-        return judge.apply(store.limits, asked);
-      };
-      const socket = await openSocket({ port: gatehouse.app.port });
-      const body = '{"command":":h late"}';
-      const headers = [
-        `Authorization: Bearer ${bot.token}`,
-        "Content-Type: application/json",
-        `Content-Length: ${body.length}`,
-      ];
-      socket.write(writeRequest(COMMANDS, headers, "POST") + body.slice(0, 5));
-      await isJudged;
-      store.limits.judge = judge;
-      expect((await gatehouse.admin(method, pathOf(), change)).ok).toBe(true);
-      socket.write(body.slice(5));
-      const answer = await socket.readAnswer();
-      socket.destroy();
-      expect([answer?.status, JSON.parse(answer?.body ?? "{}").code]).toEqual(due);
-      expect((await store.commands.list({ serverId: bot.home.serverId, limit: 10 })).items).toEqual([]);
-      expect(bot.got()).toEqual([]);
-    },
-  );
+  test.each(cases)("is refused when %s meanwhile, and nothing waits", async (_, method, pathOf, change, due) => {
+    const { gatehouse } = gateway;
+    const { store } = gatehouse.app;
+    const { judge } = store.limits;
+    const { promise: isJudged, resolve } = Promise.withResolvers<void>();
+    store.limits.judge = (...asked) => {
+      resolve();
+      return judge.apply(store.limits, asked);
+    };
+    const socket = await openSocket({ port: gatehouse.app.port });
+    const body = '{"command":":h late"}';
+    const headers = [
+      `Authorization: Bearer ${bot.token}`,
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    ];
+    socket.write(writeRequest(COMMANDS, headers, "POST") + body.slice(0, 5));
+    await isJudged;
+    store.limits.judge = judge;
+    expect((await gatehouse.admin(method, pathOf(), change)).ok).toBe(true);
+    socket.write(body.slice(5));
+    const answer = await socket.readAnswer();
+    socket.destroy();
+    expect([answer?.status, JSON.parse(answer?.body ?? "{}").code]).toEqual(due);
+    expect((await store.commands.list({ serverId: bot.home.serverId, limit: 10 })).items).toEqual([]);
+    expect(bot.got()).toEqual([]);
+  });
 });
 
 describe("over a restart", () => {

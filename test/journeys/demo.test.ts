@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { mintToken } from "../../src/core/token.ts";
+import { mintToken } from "../../src/core/keys/token.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { makeSchema4 } from "../store/old-schema.ts";
@@ -75,8 +75,7 @@ describe("a demo key that works is there again", () => {
     await restart("simulator");
     await gatehouse?.stop();
     const elsewhere = makeTestFolder();
-    for (const name of ["gatehouse.db", "secret.key"])
-      copyFileSync(join(folder, name), join(elsewhere, name));
+    for (const name of ["gatehouse.db", "secret.key"]) copyFileSync(join(folder, name), join(elsewhere, name));
     const token = (await restart("simulator", elsewhere)).app.demoToken ?? "";
     expect(token).toBe(readKeyFile(elsewhere));
     expect(await statusOf(token)).toBe(200);

@@ -2,12 +2,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { ArchiveUnavailable } from "../../src/core/errors.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
-import { POLL_MS } from "../../src/gateway/events/event-bell.ts";
+import { POLL_MS } from "../../src/gateway/events/event-notifier.ts";
 import { CHECK_MS } from "../../src/gateway/events/event-streams.ts";
 import { GATHER_MS } from "../../src/gateway/events/server-feed.ts";
-import { AUTH_MS, GUESTS_MAX, GUESTS_PER_ADDRESS_MAX } from "../../src/http/event-socket.ts";
+import { AUTH_MS, GUESTS_MAX, GUESTS_PER_ADDRESS_MAX } from "../../src/http/events/event-socket.ts";
 import { EVENT_AT, HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
-import { openSocket, type RawSocket, writeRequest } from "../faults/raw-socket.ts";
+import { openSocket, type RawSocket, writeRequest } from "../raw-socket.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { type SocketFrame, SocketReader, SseReader } from "../stream-reader.ts";
 
@@ -61,12 +61,7 @@ async function ask(headers: readonly string[], query = "", to = gatehouse) {
 }
 
 /** A request for a socket from another address of this machine; the connection stays open. */
-async function openGuest(
-  localAddress: string,
-  headers: readonly string[] = UPGRADE,
-  query = "",
-  to = gatehouse,
-) {
+async function openGuest(localAddress: string, headers: readonly string[] = UPGRADE, query = "", to = gatehouse) {
   const socket = await openSocket({ port: to.app.port, localAddress });
   socket.write(writeRequest(`${SOCKET}${query}`, headers));
   const answer = await socket.readAnswer();
@@ -122,11 +117,7 @@ describe("a socket", () => {
 
   test("has the very events of the stream and of the pages, with the same cursors", async () => {
     const { serverId, key } = await makeHome();
-    await archive.add(
-      serverId,
-      makeEvent(1),
-      makeEvent(2, { type: "server.changed", meta: '{"before":{}}' }),
-    );
+    await archive.add(serverId, makeEvent(1), makeEvent(2, { type: "server.changed", meta: '{"before":{}}' }));
     const page = await gatehouse.get("/v2/game/server/events?after=earliest", key.token);
     const { items } = (await page.json()) as { items: object[] };
     const [, ...frames] = await connect("?after=earliest", key.token).take(3);
@@ -150,8 +141,7 @@ describe("a socket", () => {
     expect([hello?.op, next && timesOf([next])]).toEqual(["hello", [2]]);
     const listed = { op: "auth", token, after: "earliest", types: ["player.joined", "gap"] };
     expect(timesOf((await (await connectAndSend(listed)).take(2)).slice(1))).toEqual([2]);
-    const own =
-      (await (await gatehouse.get("/v2/game/key", token)).headers.get("x-ratelimit-remaining")) ?? "";
+    const own = (await (await gatehouse.get("/v2/game/key", token)).headers.get("x-ratelimit-remaining")) ?? "";
     expect(own).toBe("116");
   });
 
@@ -195,11 +185,7 @@ describe("refusals", () => {
     await expectBye(await connectAndSend({ op: "auth", token: "gth_wrong" }), { code: 5008 }, 4001);
     await expectBye(await connectAndSend({ op: "auth", token: "" }), { code: 5007 }, 4001);
     await expectBye(await connectAndSend({ op: "auth", token, after: "x" }), { code: 5104 }, 4001);
-    await expectBye(
-      await connectAndSend({ op: "auth", token, types: "player.joined" }),
-      { code: 5011 },
-      4001,
-    );
+    await expectBye(await connectAndSend({ op: "auth", token, types: "player.joined" }), { code: 5011 }, 4001);
     for (const types of ["gap,".repeat(65), "x".repeat(2_001), Array(65).fill("gap"), []])
       await expectBye(await connectAndSend({ op: "auth", token, types }), { code: 5104 }, 4001);
     archive.fault = new ArchiveUnavailable("away");

@@ -2,11 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { ArchiveUnavailable } from "../../src/core/errors.ts";
 import { writeCursor } from "../../src/core/events/cursor.ts";
-import { toSectionSet } from "../../src/core/sections.ts";
-import { POLL_MS } from "../../src/gateway/events/event-bell.ts";
+import type { Person } from "../../src/core/people/person.ts";
+import { ALL_SECTIONS, toSectionSet } from "../../src/core/sections.ts";
+import { POLL_MS } from "../../src/gateway/events/event-notifier.ts";
 import { CHECK_MS } from "../../src/gateway/events/event-streams.ts";
 import { GATHER_MS, RETRY_MS } from "../../src/gateway/events/server-feed.ts";
 import { EVENT_AT, HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
+import { addPerson, signIn } from "../people.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { SseReader } from "../stream-reader.ts";
 
@@ -103,9 +105,7 @@ describe("a stream", () => {
     );
     // The cursor of hello was the newest event.
     const page = await gatehouse.get(`/v2/game/server/events?after=${hello?.id}`, home.key.token);
-    expect(((await page.json()) as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual([
-      message?.id ?? "",
-    ]);
+    expect(((await page.json()) as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual([message?.id ?? ""]);
   });
 
   test("goes on after a place: the header wins over last_event_id, which wins over after", async () => {
@@ -286,40 +286,62 @@ describe("an open stream", () => {
     expect(timesOf(await reader.take(1))).toEqual([1]);
   });
 
-  const endings: Record<string, readonly [(home: Awaited<ReturnType<typeof makeHome>>) => unknown, number]> =
-    {
-      revoked: [({ key }) => gatehouse.app.store.keys.revoke(key.keyId, gatehouse.clock.now), 5008],
-      "rotated away": [
-        ({ key }) => gatehouse.admin("POST", `/admin/keys/${key.keyId}/rotate`, { grace_seconds: 0 }),
-        5008,
-      ],
-      suspended: [({ key }) => gatehouse.app.store.keys.update(key.keyId, { isSuspended: true }), 5009],
-      expired: [
-        ({ key }) => gatehouse.app.store.keys.update(key.keyId, { expiresAt: gatehouse.clock.now - 1 }),
-        5008,
-      ],
-      narrowed: [
-        ({ key }) => gatehouse.app.store.keys.update(key.keyId, { sections: toSectionSet(["Players"]) }),
-        5011,
-      ],
-      "bound to another address": [
-        ({ key }) => gatehouse.app.store.keys.update(key.keyId, { ipAllow: ["10.0.0.1"] }),
-        5009,
-      ],
-      blocked: [
-        async ({ get }) => {
-          for (let asked = 0; asked < 520; asked++) await (await get("?after=x")).text();
-        },
-        5100,
-      ],
-      "without its server": [({ serverId }) => gatehouse.admin("DELETE", `/admin/servers/${serverId}`), 5008],
-    };
+  const endings: Record<string, readonly [(home: Awaited<ReturnType<typeof makeHome>>) => unknown, number]> = {
+    revoked: [({ key }) => gatehouse.app.store.keys.revoke(key.keyId, gatehouse.clock.now), 5008],
+    "rotated away": [
+      ({ key }) => gatehouse.admin("POST", `/admin/keys/${key.keyId}/rotate`, { grace_seconds: 0 }),
+      5008,
+    ],
+    suspended: [({ key }) => gatehouse.app.store.keys.update(key.keyId, { isSuspended: true }), 5009],
+    expired: [({ key }) => gatehouse.app.store.keys.update(key.keyId, { expiresAt: gatehouse.clock.now - 1 }), 5008],
+    narrowed: [({ key }) => gatehouse.app.store.keys.update(key.keyId, { sections: toSectionSet(["Players"]) }), 5011],
+    "bound to another address": [
+      ({ key }) => gatehouse.app.store.keys.update(key.keyId, { ipAllow: ["10.0.0.1"] }),
+      5009,
+    ],
+    blocked: [
+      async ({ get }) => {
+        for (let asked = 0; asked < 520; asked++) await (await get("?after=x")).text();
+      },
+      5100,
+    ],
+    "without its server": [({ serverId }) => gatehouse.admin("DELETE", `/admin/servers/${serverId}`), 5008],
+  };
   for (const [name, [change, code]] of Object.entries(endings)) {
     test(`of a key that is ${name} says bye ${code} and ends`, async () => {
       const home = await makeHome();
       const reader = await home.read();
       const [hello] = await reader.take(1);
       await change(home);
+      await check();
+      expect(await reader.next()).toMatchObject({ event: "bye", id: hello?.id, data: { code } });
+      expect(await reader.next()).toBeUndefined();
+    });
+  }
+
+  type Signed = { readonly person: Person; readonly serverId: string };
+  const WATCHER = { name: "watcher", title: "Watcher", sections: ALL_SECTIONS, hide: 0, commands: [], may: 0 };
+  const personEndings: Record<string, readonly [(signed: Signed) => unknown, number]> = {
+    "signed out": [({ person }) => gatehouse.app.store.sessions.end(person.personId, undefined, 0), 5008],
+    disabled: [({ person }) => gatehouse.app.store.people.update(person.personId, { isDisabled: true }), 5008],
+    deleted: [({ person }) => gatehouse.app.store.people.delete(person.personId), 5008],
+    "without the role": [({ person }) => gatehouse.app.store.people.update(person.personId, { servers: [] }), 5009],
+    "in a role that may see less": [
+      () => gatehouse.app.store.roles.put({ ...WATCHER, sections: toSectionSet(["Players"]) }),
+      5011,
+    ],
+    "without the server": [({ serverId }) => gatehouse.admin("DELETE", `/admin/servers/${serverId}`), 5008],
+  };
+  for (const [name, [change, code]] of Object.entries(personEndings)) {
+    test(`of a person who is ${name} says bye ${code} and ends`, async () => {
+      await gatehouse.app.store.roles.put(WATCHER);
+      const { serverId } = await gatehouse.addServer();
+      const person = await addPerson(gatehouse, { servers: [{ serverId, role: WATCHER.name }] });
+      const token = await (await signIn(gatehouse, person)).token(serverId);
+      const reader = new SseReader(await gatehouse.get(STREAM, token));
+      open.add(reader);
+      const [hello] = await reader.take(1);
+      await change({ person, serverId });
       await check();
       expect(await reader.next()).toMatchObject({ event: "bye", id: hello?.id, data: { code } });
       expect(await reader.next()).toBeUndefined();

@@ -5,7 +5,7 @@ import { writeCursor } from "../../src/core/events/cursor.ts";
 import { toGapEvent } from "../../src/core/events/new-event.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
 import type { EventPage } from "../../src/core/wire/event.ts";
-import { POLL_MS } from "../../src/gateway/events/event-bell.ts";
+import { POLL_MS } from "../../src/gateway/events/event-notifier.ts";
 import { EVENT_AT, HeldPauses, MemoryArchive, makeEvent } from "../event-archive.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
@@ -30,8 +30,7 @@ async function makeHome(sections?: readonly string[]) {
   const server = await gatehouse.addServer({ community: "cedar" });
   const rights = sections && { sections: toSectionSet(sections) };
   const key = await gatehouse.addKey(server, rights);
-  const get = (query = "", headers?: Record<string, string>) =>
-    gatehouse.get(`${EVENTS}${query}`, key.token, headers);
+  const get = (query = "", headers?: Record<string, string>) => gatehouse.get(`${EVENTS}${query}`, key.token, headers);
   return {
     server,
     key,
@@ -140,10 +139,7 @@ describe("a page of events", () => {
       expect(packed.headers.get("content-encoding")).toBe("gzip");
       expect(packed.headers.get("content-type")).toBe("application/json");
       const plain = await get("identity");
-      expect([plain.headers.get("content-encoding"), plain.headers.get("vary")]).toEqual([
-        null,
-        "Accept-Encoding",
-      ]);
+      expect([plain.headers.get("content-encoding"), plain.headers.get("vary")]).toEqual([null, "Accept-Encoding"]);
       const text = await plain.text();
       expect(timesOf(JSON.parse(text) as EventPage)).toHaveLength(limit);
       expect(new TextDecoder().decode(Bun.gunzipSync(await packed.arrayBuffer()))).toBe(text);
@@ -159,11 +155,7 @@ describe("refusals", () => {
       { code: 5011, details: { sections: ["JoinLogs"] } },
     ]);
     const [status, { code, details }] = await home.refused("?types=x&limit=0&after=x");
-    expect([status, code, Object.keys(details ?? {}).toSorted()]).toEqual([
-      400,
-      5104,
-      ["after", "limit", "types"],
-    ]);
+    expect([status, code, Object.keys(details ?? {}).toSorted()]).toEqual([400, 5104, ["after", "limit", "types"]]);
     expect(await home.refused(`?types=${"x,".repeat(5_000)}`)).toMatchObject([
       400,
       { code: 5104, details: { types: "has more than 2,000 characters" } },

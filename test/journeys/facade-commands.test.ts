@@ -6,7 +6,7 @@ import { facadeKeyOf } from "../../src/core/facade/facade-key.ts";
 import type { SleepUntilWoken } from "../../src/core/ports/clock.ts";
 import { ASK_WITHIN_MS } from "../../src/http/facade/facade-handlers.ts";
 import { BASE_INFO } from "../fake-game-api.ts";
-import { until } from "../process/run-gatehouse.ts";
+import { until } from "../until.ts";
 import { addBot, type Bot, type CommandGateway, refuses, startCommandGateway, takes } from "./commander.ts";
 import { codeOf, createFacadeClient, type FacadeClient, limitOf } from "./facade-client.ts";
 import { readAs } from "./operator.ts";
@@ -141,10 +141,7 @@ describe("a command", () => {
 
   test("with the same text is the same command for 10 s after it was sent", async () => {
     const first = await sentIdOf(await send({ command: ":h" }));
-    const again = await Promise.all([
-      send({ command: " :h " }),
-      send({ command: ":h" }, "/erlc/v1/server/command"),
-    ]);
+    const again = await Promise.all([send({ command: " :h " }), send({ command: ":h" }, "/erlc/v1/server/command")]);
     expect(await Promise.all(again.map(sentIdOf))).toEqual([first, first]);
     await gateway.pass(9_999);
     expect(await sentIdOf(await send({ command: ":h" }))).toBe(first);
@@ -155,10 +152,7 @@ describe("a command", () => {
 
   test("with a bad body is 3001 and never reaches the game", async () => {
     const bodies = ["", "{", "[]", "{}", '{"command":5}', '{"command":" "}', '{"command":"a\\nb"}'];
-    bodies.push(
-      JSON.stringify({ command: "x".repeat(1_001) }),
-      JSON.stringify({ command: "x".repeat(9_000) }),
-    );
+    bodies.push(JSON.stringify({ command: "x".repeat(1_001) }), JSON.stringify({ command: "x".repeat(9_000) }));
     for (const body of bodies) expect(await codeOf(await send(body))).toEqual([400, 3001]);
     const large = await send({ command: "x".repeat(9_000) });
     expect(large.headers.get("connection")).toBe("close");

@@ -4,7 +4,7 @@ import { StoreUnavailable } from "../../src/core/errors.ts";
 import { facadeKeyOf } from "../../src/core/facade/facade-key.ts";
 import { SECTIONS, toSectionSet } from "../../src/core/sections.ts";
 import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
-import { openSocket } from "../faults/raw-socket.ts";
+import { openSocket } from "../raw-socket.ts";
 import { addBot, type Bot, type CommandGateway, refuses, startCommandGateway, takes } from "./commander.ts";
 import { codeOf, createFacadeClient, type FacadeClient, limitOf } from "./facade-client.ts";
 import { createOperator, readAs } from "./operator.ts";
@@ -41,9 +41,7 @@ describe("the key", () => {
     const server = await operator.addServer();
     const made = await operator.addKey(server);
     expect(made.facade_key).toBe(facadeKeyOf(made.token, server.server_id));
-    expect(await codeOf(await get("/v2/server", { "server-key": made.facade_key.slice(0, -1) }))).toEqual([
-      403, 2002,
-    ]);
+    expect(await codeOf(await get("/v2/server", { "server-key": made.facade_key.slice(0, -1) }))).toEqual([403, 2002]);
     expect((await get("/v2/server", { "server-key": made.facade_key })).status).toBe(200);
 
     const rotated = await operator.rotate(made, { grace_seconds: 60 });
@@ -150,9 +148,7 @@ describe("reading", () => {
     }
     expect(await codeOf(await get("/erlc/v1/server/bans"))).toEqual([404, 3001]);
     // One call for all of them.
-    expect(
-      gateway.game.calls.filter(({ headers }) => headers.get("server-key") === bot.serverKey),
-    ).toHaveLength(1);
+    expect(gateway.game.calls.filter(({ headers }) => headers.get("server-key") === bot.serverKey)).toHaveLength(1);
   });
 
   test("a section that the key may not read is empty on /v2 and restricted on version 1", async () => {
@@ -221,12 +217,7 @@ describe("reading", () => {
     });
     for (let i = 121; i < 520; i++) await limits.judge(bot, gateway.clock.now, true);
     for (const blocked of [await get("/v2/server"), await send({ command: ":h" })]) {
-      expect(limitOf(blocked)).toEqual([
-        "120",
-        "0",
-        String(Math.ceil((gateway.clock.now + 300_000) / 1000)),
-        "server",
-      ]);
+      expect(limitOf(blocked)).toEqual(["120", "0", String(Math.ceil((gateway.clock.now + 300_000) / 1000)), "server"]);
       expect(await blocked.json()).toMatchObject({ code: 4001, retry_after: 300, bucket: "server" });
     }
   });
@@ -289,12 +280,7 @@ describe("reading", () => {
   test("tolerates a body on GET, also on a connection that is used again", async () => {
     const { port } = new URL(gateway.gatehouse.url);
     const socket = await openSocket({ port: Number(port) });
-    const headers = [
-      "Host: localhost",
-      `server-key: ${key}`,
-      "Content-Type: application/json",
-      "Content-Length: 2",
-    ];
+    const headers = ["Host: localhost", `server-key: ${key}`, "Content-Type: application/json", "Content-Length: 2"];
     for (const path of ["/erlc/v1/server/players", "/v2/server"]) {
       socket.write(`GET ${path} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n{}`);
       expect((await socket.readAnswer())?.status).toBe(200);
@@ -303,13 +289,7 @@ describe("reading", () => {
   });
 
   test("unknown paths and methods are answered as ours, and /v1 stays switched off", async () => {
-    for (const path of [
-      "/v2/server/",
-      "/v2/server/players",
-      "/erlc/v1",
-      "/erlc/v1/server/other",
-      "/erlc/v2/server",
-    ]) {
+    for (const path of ["/v2/server/", "/v2/server/players", "/erlc/v1", "/erlc/v1/server/other", "/erlc/v2/server"]) {
       expect(await codeOf(await get(path))).toEqual([404, 5020]);
     }
     const posted = await get("/v2/server", { "server-key": key }, "POST");

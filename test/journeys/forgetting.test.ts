@@ -3,8 +3,8 @@ import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BASE_INFO, type FakeGameApi } from "../fake-game-api.ts";
-import { until } from "../process/run-gatehouse.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { until } from "../until.ts";
 import { addBot, startCommandGateway } from "./commander.ts";
 
 let gatehouse: TestGatehouse | undefined;
@@ -27,10 +27,7 @@ test("forgetting a player is answered 204, however often, and audited without th
 test.each(["Bob", "54x", "-1", "1.5", "5%204"])("%s is no id: 400 with 5104", async (id) => {
   gatehouse = await startGatehouse();
   const answer = await gatehouse.admin("DELETE", `/admin/players/${id}`);
-  expect([answer.status, await answer.json()]).toMatchObject([
-    400,
-    { code: 5104, details: { id: "must be digits" } },
-  ]);
+  expect([answer.status, await answer.json()]).toMatchObject([400, { code: 5104, details: { id: "must be digits" } }]);
 });
 
 test("nobody but the operator may", async () => {
@@ -50,9 +47,7 @@ test("name and id are nowhere in the bytes of the store and the archive, and com
   const { folder } = gatehouse;
   const filesWith = (text: string) =>
     readdirSync(folder).filter((file) => readFileSync(join(folder, file)).includes(text));
-  const JoinLogs = [
-    { Join: true, Timestamp: Math.floor(own.clock.now / 1_000), Player: "Zanzibar:987654321" },
-  ];
+  const JoinLogs = [{ Join: true, Timestamp: Math.floor(own.clock.now / 1_000), Player: "Zanzibar:987654321" }];
   own.game.read = () => Response.json({ ...BASE_INFO, JoinLogs });
   const bot = await addBot(own);
   expect((await bot.read()).status).toBe(200);

@@ -5,30 +5,21 @@ import { ArchiveUnavailable } from "../../src/core/errors.ts";
 import { startSimulator } from "../../src/simulator/simulator.ts";
 import { MemoryArchive } from "../event-archive.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { openSocket, type RawSocket, sendRaw, writeRequest } from "../faults/raw-socket.ts";
-import { until } from "../process/run-gatehouse.ts";
+import { openSocket, type RawSocket, sendRaw, writeRequest } from "../raw-socket.ts";
 import { HookSigner, makeCommand, makeHookBody } from "../signed-hooks.ts";
-import {
-  FakeClock,
-  makeTestFolder,
-  startGatehouse,
-  type TestGatehouse,
-  type TestOptions,
-} from "../start-gatehouse.ts";
+import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse, type TestOptions } from "../start-gatehouse.ts";
+import { cleanUp, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const HOOKS = "/hooks/game";
 const signer = new HookSigner();
 const KEY = { GATEHOUSE_GAME_PUBLIC_KEY: signer.publicKey };
 
-let undo: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const one of undo.reverse()) await one();
-  undo = [];
-});
+afterEach(cleanUp);
 
 async function start(options: TestOptions = {}): Promise<TestGatehouse> {
   const gatehouse = await startGatehouse({ ...options, env: { ...KEY, ...options.env } });
-  undo.push(() => gatehouse.stop());
+  undoLater(() => gatehouse.stop());
   return gatehouse;
 }
 
@@ -93,12 +84,7 @@ describe("the checks, in their order", () => {
       ["old, but not too old", "{", far(-300_000), [400, 5034]],
       ["new, but not too new", "{", far(300_000), [400, 5034]],
       ["a wrong signature", "{", { "X-Signature-Ed25519": HEX }, [401, 5111]],
-      [
-        "another time than the signed one",
-        "{",
-        { "X-Signature-Timestamp": `${Number(seconds) - 1}` },
-        [401, 5111],
-      ],
+      ["another time than the signed one", "{", { "X-Signature-Timestamp": `${Number(seconds) - 1}` }, [401, 5111]],
       ["no JSON", "{", {}, [400, 5034]],
       ["nothing", "", {}, [400, 5034]],
       ["nested too deeply", `${"[".repeat(30_000)}${"]".repeat(30_000)}`, {}, [400, 5034]],
@@ -147,9 +133,7 @@ describe("the checks, in their order", () => {
     const upper = headers["X-Signature-Ed25519"]?.toUpperCase() ?? "";
     expect(await codeOf(post(gatehouse, body, { "X-Signature-Ed25519": upper }))).toEqual(OK);
     expect(await codeOf(post(gatehouse, body))).toEqual(OK);
-    expect(await codeOf(post(gatehouse, body, signer.sign(body.trim(), gatehouse.clock.now)))).toEqual([
-      401, 5111,
-    ]);
+    expect(await codeOf(post(gatehouse, body, signer.sign(body.trim(), gatehouse.clock.now)))).toEqual([401, 5111]);
     expect((await readEvents(gatehouse, token)).map(({ data }) => data)).toEqual([
       { Command: "Päck ☃", Argument: "", Player: "913430532" },
     ]);
@@ -166,9 +150,7 @@ describe("the checks, in their order", () => {
       expect([...answer.headers.keys()].filter((name) => name.startsWith("x-ratelimit"))).toEqual([]);
     }
     const read = await gatehouse.get("/v2/game/server/events", token);
-    const [limit, left] = ["limit", "remaining"].map((name) =>
-      Number(read.headers.get(`x-ratelimit-${name}`)),
-    );
+    const [limit, left] = ["limit", "remaining"].map((name) => Number(read.headers.get(`x-ratelimit-${name}`)));
     expect(left).toBe(Number(limit) - 1);
     for (const method of ["GET", "HEAD", "PUT", "DELETE"]) {
       const isHead = method === "HEAD";
@@ -194,25 +176,20 @@ describe("the checks, in their order", () => {
     expect(await send(["Content-Length: 0"])).toEqual([401, 5111]);
     expect(await send([...signed, signed[0] ?? "", length], body)).toEqual([401, 5111]);
     expect(await send([...signed, signed[1] ?? "", length], body)).toEqual([401, 5111]);
-    expect(await send([...signed, `Content-Length: ${body.length - 1}`], body.subarray(0, -1))).toEqual([
-      401, 5111,
-    ]);
+    expect(await send([...signed, `Content-Length: ${body.length - 1}`], body.subarray(0, -1))).toEqual([401, 5111]);
     // Cut inside of a character.
     const cut = body.indexOf("ä") + 1;
     const pieces = [body.subarray(0, cut), body.subarray(cut), Buffer.alloc(0)].flatMap((piece) => {
       return [Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from("\r\n")];
     });
     expect(await readEvents(gatehouse, token)).toEqual([]);
-    expect(await send([...signed, "Transfer-Encoding: chunked"], Buffer.concat(pieces))).toEqual([
-      204,
-      undefined,
-    ]);
+    expect(await send([...signed, "Transfer-Encoding: chunked"], Buffer.concat(pieces))).toEqual([204, undefined]);
     expect((await readEvents(gatehouse, token)).map(({ data }) => data.Command)).toEqual(["Päck"]);
   });
 
   test("without a setting only the game's own key is valid", async () => {
     const gatehouse = await startGatehouse();
-    undo.push(() => gatehouse.stop());
+    undoLater(() => gatehouse.stop());
     expect(await codeOf(post(gatehouse, makeHookBody("Nobody")))).toEqual([401, 5111]);
   });
 });
@@ -227,7 +204,7 @@ describe("a flood of forged webhooks from one address", () => {
   async function begin({ app }: TestGatehouse, sender: Sender, n: number, signed: object, body: Uint8Array) {
     const { localAddress, forwardedFor } = sender;
     const socket = await openSocket({ port: app.port, ...(localAddress !== undefined && { localAddress }) });
-    undo.push(() => socket.destroy());
+    undoLater(() => socket.destroy());
     const headers = Object.entries(signed).map((header) => header.join(": "));
     if (forwardedFor) headers.push(`X-Forwarded-For: ${forwardedFor(n)}`);
     socket.write(writeRequest(HOOKS, [...headers, `Content-Length: ${body.length}`], "POST"));
@@ -242,46 +219,37 @@ describe("a flood of forged webhooks from one address", () => {
 
   test.each<[string, Record<string, string>, Sender, Sender]>([
     ["address", {}, { localAddress: "127.0.0.2" }, { localAddress: "127.0.0.1" }],
-    [
-      "client of a trusted proxy",
-      PROXY,
-      { forwardedFor: () => "203.0.113.1" },
-      { forwardedFor: () => "203.0.113.2" },
-    ],
+    ["client of a trusted proxy", PROXY, { forwardedFor: () => "203.0.113.1" }, { forwardedFor: () => "203.0.113.2" }],
     [
       "network of 64 bits",
       PROXY,
       { forwardedFor: (n) => `2001:db8:1:2::${n.toString(16)}` },
       { forwardedFor: () => "2001:db8:1:3::1" },
     ],
-  ])(
-    "pushes out no genuine one from another %s, whether it came before or after",
-    async (_, env, flooder, game) => {
-      const gatehouse = await start({ archive: new MemoryArchive(), env });
-      const { clock } = gatehouse;
-      const genuine = Array.from({ length: 15 }, (_, n) =>
-        Buffer.from(makeHookBody("Nobody", makeCommand(clock.now, `genuine ${n}`)).padEnd(10_000)),
-      );
-      const beginGenuine = (body: Buffer, n: number) =>
-        begin(gatehouse, game, n, signer.sign(body, clock.now), body);
-      const early = await Promise.all(genuine.map(beginGenuine));
-      const forged = Buffer.alloc(FLOOD_BYTES, "x");
-      const headers = { ...signer.sign("", clock.now), "X-Signature-Ed25519": "0".repeat(128) };
-      const flood = await Promise.all(
-        Array.from({ length: FLOOD }, (_, n) => begin(gatehouse, flooder, n, headers, forged)),
-      );
-      // Some of the flood is given up: there is no room for all of it.
-      await until("the flood was never too large", () => flood.some(({ received }) => received !== ""));
-      const forgedEnds = flood.map((socket) => finish(socket, forged));
-      const late = await Promise.all(genuine.map(beginGenuine));
-      const statuses = await Promise.all(
-        [...early, ...late].map((socket, n) => finish(socket, genuine[n % genuine.length] ?? forged)),
-      );
-      expect(statuses).toEqual(Array(30).fill(204));
-      const refused = new Set(await Promise.all(forgedEnds));
-      expect([...refused].sort()).toEqual([401, 503]);
-    },
-  );
+  ])("pushes out no genuine one from another %s, whether it came before or after", async (_, env, flooder, game) => {
+    const gatehouse = await start({ archive: new MemoryArchive(), env });
+    const { clock } = gatehouse;
+    const genuine = Array.from({ length: 15 }, (_, n) =>
+      Buffer.from(makeHookBody("Nobody", makeCommand(clock.now, `genuine ${n}`)).padEnd(10_000)),
+    );
+    const beginGenuine = (body: Buffer, n: number) => begin(gatehouse, game, n, signer.sign(body, clock.now), body);
+    const early = await Promise.all(genuine.map(beginGenuine));
+    const forged = Buffer.alloc(FLOOD_BYTES, "x");
+    const headers = { ...signer.sign("", clock.now), "X-Signature-Ed25519": "0".repeat(128) };
+    const flood = await Promise.all(
+      Array.from({ length: FLOOD }, (_, n) => begin(gatehouse, flooder, n, headers, forged)),
+    );
+    // Some of the flood is given up: there is no room for all of it.
+    await until("the flood was never too large", () => flood.some(({ received }) => received !== ""));
+    const forgedEnds = flood.map((socket) => finish(socket, forged));
+    const late = await Promise.all(genuine.map(beginGenuine));
+    const statuses = await Promise.all(
+      [...early, ...late].map((socket, n) => finish(socket, genuine[n % genuine.length] ?? forged)),
+    );
+    expect(statuses).toEqual(Array(30).fill(204));
+    const refused = new Set(await Promise.all(forgedEnds));
+    expect([...refused].sort()).toEqual([401, 503]);
+  });
 });
 
 describe("what is recorded", () => {
@@ -370,7 +338,7 @@ describe("what is recorded", () => {
 
   test("a signature that was seen before records nothing, also after a restart", async () => {
     const folder = makeTestFolder();
-    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+    undoLater(() => rmSync(folder, { recursive: true, force: true }));
     const clock = new FakeClock();
     const options = { folder, clock, env: { ...KEY, GATEHOUSE_ARCHIVE: "sqlite" } };
     const body = makeHookBody("Server", makeCommand(clock.now));
@@ -380,7 +348,7 @@ describe("what is recorded", () => {
     for (let n = 0; n < 3; n++) expect(await codeOf(post(first, body, headers))).toEqual(OK);
     await first.stop();
     const second = await startGatehouse(options);
-    undo.push(() => second.stop());
+    undoLater(() => second.stop());
     clock.advance(299_000);
     expect(await codeOf(post(second, body, headers))).toEqual(OK);
     expect(await readEvents(second, token, "custom.*")).toHaveLength(1);
@@ -422,7 +390,7 @@ describe("together with readings", () => {
   async function startRead(): Promise<{ gatehouse: TestGatehouse; token: string }> {
     calls = [];
     game = startFakeGameApi(() => Response.json({ ...BASE_INFO, EmergencyCalls: calls }));
-    undo.push(() => game.stop());
+    undoLater(() => game.stop());
     const gatehouse = await start({
       archive: new MemoryArchive(),
       env: { GATEHOUSE_UPSTREAM_URL: game.url, GATEHOUSE_FRESH_MS: "1" },
@@ -467,12 +435,12 @@ describe("together with readings", () => {
 describe("the simulator", () => {
   async function startWithSimulator(options: { readonly seed?: number } = {}) {
     const simulator = await startSimulator({ readLimit: 0, speed: 200, ...options });
-    undo.push(() => simulator.stop());
+    undoLater(() => simulator.stop());
     const gatehouse = await startGatehouse({
       archive: new MemoryArchive(),
       env: { GATEHOUSE_UPSTREAM_URL: simulator.url, GATEHOUSE_GAME_PUBLIC_KEY: simulator.publicKey },
     });
-    undo.push(() => gatehouse.stop());
+    undoLater(() => gatehouse.stop());
     gatehouse.clock.now = Date.now();
     const { token } = await gatehouse.addKey(await gatehouse.addServer());
     return { simulator, gatehouse, token };
@@ -529,7 +497,7 @@ describe("the simulator", () => {
     const clock = new FakeClock();
     clock.now = Date.now();
     const gatehouse = await startGatehouse({ archive: new MemoryArchive(), clock, sendsDemoHooks: true });
-    undo.push(() => gatehouse.stop());
+    undoLater(() => gatehouse.stop());
     const probed = 'gatehouse_game_webhooks_total{outcome="probe"}';
     await until("no probe came", async () => {
       gatehouse.clock.now = Date.now();

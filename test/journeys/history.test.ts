@@ -1,6 +1,6 @@
 // The past of a server through the whole app: readings of a game become counts, sessions and what staff did, and are asked for
 // over HTTP by callers and operators.
-import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { ArchiveUnavailable } from "../../src/core/errors.ts";
 import { SECTIONS, type Section, toSectionSet } from "../../src/core/sections.ts";
 import type {
@@ -11,17 +11,16 @@ import type {
   StaffPage,
 } from "../../src/core/wire/history.ts";
 import { MemoryArchive } from "../event-archive.ts";
-import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { until } from "../process/run-gatehouse.ts";
-import { startGatehouse, type TestGatehouse, type TestKey } from "../start-gatehouse.ts";
+import { BASE_INFO } from "../fake-game-api.ts";
+import { startGatehouse, type TestKey } from "../start-gatehouse.ts";
+import { until } from "../until.ts";
+import { openStage } from "./stage.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HISTORY = "/v2/game/server/history";
 
 const archive = new MemoryArchive();
-let game: FakeGameApi;
-let gatehouse: TestGatehouse;
 let serverId: string;
 let key: TestKey;
 /** When the first reading was made: a whole minute, a Friday. */
@@ -59,9 +58,9 @@ async function read(afterMs: number, players: readonly object[], logs: object): 
 
 const secondsAt = (ms: number) => (start + ms) / 1_000;
 
+const { game, gatehouse } = await openStage({ archive });
+
 beforeAll(async () => {
-  game = startFakeGameApi();
-  gatehouse = await startGatehouse({ archive, env: { GATEHOUSE_UPSTREAM_URL: game.url } });
   const server = await gatehouse.addServer({ community: "cedar" });
   key = await gatehouse.addKey(server);
   serverId = server.serverId;
@@ -86,10 +85,6 @@ beforeAll(async () => {
   // Cid vanishes without an entry.
   await read(90 * SECOND, [ANN], answered);
   await read(120 * SECOND, [ANN], answered);
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await game.stop();
 });
 
 async function ask<T>(path: string, token = key.token): Promise<T> {
@@ -178,7 +173,9 @@ describe("readings become a history", () => {
         id: "1",
         seconds: 120,
         teams: { Police: 120 },
+        role: "Mods",
         commands: 1,
+        commands_by_kind: { kick: 0, ban: 0, jail: 0, message: 1, teleport: 0 },
         modcalls_answered: 1,
         median_between: [5, 35],
       },
@@ -190,9 +187,7 @@ describe("readings become a history", () => {
       const { tz, table } = await ask<PeaksResource>(`peaks${query}`);
       return [
         tz,
-        table.flatMap((row, day) =>
-          row.flatMap((value, hour) => (value === null ? [] : [[day, hour, value]])),
-        ),
+        table.flatMap((row, day) => row.flatMap((value, hour) => (value === null ? [] : [[day, hour, value]]))),
       ];
     };
     // Friday, 08:00 UTC.
@@ -272,8 +267,7 @@ describe("rights and refusals", () => {
 });
 
 test("a forgotten player leaves no trace in any answer", async () => {
-  for (const id of ["1", "2", "3"])
-    expect((await gatehouse.admin("DELETE", `/admin/players/${id}`)).status).toBe(204);
+  for (const id of ["1", "2", "3"]) expect((await gatehouse.admin("DELETE", `/admin/players/${id}`)).status).toBe(204);
   const answers = [];
   for (const path of ["players", "sessions", "playtime", "staff", "peaks"])
     answers.push(JSON.stringify(await ask<object>(path)));

@@ -1,30 +1,25 @@
 // The map of a server through the whole app: what is learned, who may read it, and the picture that an operator sets.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import { IMAGE_BYTES_MAX } from "../../src/core/map-image.ts";
+import { IMAGE_BYTES_MAX } from "../../src/core/maps/map-image.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
 import type { GameMapResource } from "../../src/core/wire/game-map.ts";
 import { MemoryArchive } from "../event-archive.ts";
-import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { BASE_INFO } from "../fake-game-api.ts";
+import { startGatehouse } from "../start-gatehouse.ts";
 import { PNG_HEADER } from "./openapi-stage.ts";
+import { openStage } from "./stage.ts";
 
 const MAP = "/v2/game/server/map";
 const IMAGE = `${MAP}/image`;
 const CORNERS = "left=-1500&top=-1400&right=1500&bottom=1600";
 
 const archive = new MemoryArchive();
-let game: FakeGameApi;
-let gatehouse: TestGatehouse;
 let players: readonly object[] = [];
 
-beforeAll(async () => {
-  game = startFakeGameApi(() => Response.json({ ...BASE_INFO, Players: players }));
-  gatehouse = await startGatehouse({ archive, env: { GATEHOUSE_UPSTREAM_URL: game.url } });
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await game.stop();
+const { game, gatehouse } = await openStage({
+  archive,
+  answer: () => Response.json({ ...BASE_INFO, Players: players }),
 });
 
 async function makeHome(sections?: readonly string[]) {
@@ -173,8 +168,7 @@ describe("the picture behind the map", () => {
   test("is refused when it is no picture, too large, or its corners are wrong", async () => {
     const home = await makeHome();
     const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>';
-    for (const body of [svg, "GIF89a", "", new Uint8Array(50)])
-      expect((await home.put(body)).status).toBe(415);
+    for (const body of [svg, "GIF89a", "", new Uint8Array(50)]) expect((await home.put(body)).status).toBe(415);
     const packed = await home.put(PNG_HEADER, CORNERS, { "Content-Encoding": "gzip" });
     expect(packed.status).toBe(415);
     const wide = new Uint8Array(PNG_HEADER).with(18, 0x20).with(19, 0x01);
@@ -198,9 +192,7 @@ describe("the picture behind the map", () => {
     expect((await home.put(full)).status).toBe(200);
     expect((await (await home.get(IMAGE)).arrayBuffer()).byteLength).toBe(IMAGE_BYTES_MAX);
     expect((await home.put(full, CORNERS, { Authorization: `Bearer ${home.token}` })).status).toBe(401);
-    expect((await gatehouse.admin("PUT", `/admin/servers/srv_none/map-image?${CORNERS}`, full)).status).toBe(
-      404,
-    );
+    expect((await gatehouse.admin("PUT", `/admin/servers/srv_none/map-image?${CORNERS}`, full)).status).toBe(404);
   });
 
   test("goes with its server", async () => {

@@ -1,25 +1,16 @@
 // Answers of the game API that say the same in another shape or spelling make no events.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { EventPage } from "../../src/core/wire/event.ts";
 import { MemoryArchive } from "../event-archive.ts";
-import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { until } from "../process/run-gatehouse.ts";
-import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { BASE_INFO } from "../fake-game-api.ts";
+import { until } from "../until.ts";
+import { openStage } from "./stage.ts";
 
 const archive = new MemoryArchive();
-let game: FakeGameApi;
-let gatehouse: TestGatehouse;
 let serverId: string;
 let token: string;
 
-beforeAll(async () => {
-  game = startFakeGameApi();
-  gatehouse = await startGatehouse({ archive, env: { GATEHOUSE_UPSTREAM_URL: game.url } });
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await game.stop();
-});
+const { game, gatehouse } = await openStage({ archive });
 beforeEach(async () => {
   const server = await gatehouse.addServer();
   serverId = server.serverId;

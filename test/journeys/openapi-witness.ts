@@ -163,10 +163,7 @@ export function createWitness(document: Json) {
   }
 }
 
-function findHeaderFaults(
-  headers: ReadonlyMap<string, string>,
-  documented: DocumentedAnswer["headers"],
-): string[] {
+function findHeaderFaults(headers: ReadonlyMap<string, string>, documented: DocumentedAnswer["headers"]): string[] {
   const faults: string[] = [];
   if (headers.get(NO_SNIFFING) !== "nosniff") faults.push(`${NO_SNIFFING} is missing`);
   for (const [key, { name, required, isNumber, validator }] of documented) {
@@ -181,11 +178,7 @@ function findHeaderFaults(
   return faults;
 }
 
-function findBodyFaults(
-  contentType: string | undefined,
-  text: string,
-  content: DocumentedAnswer["content"],
-): string[] {
+function findBodyFaults(contentType: string | undefined, text: string, content: DocumentedAnswer["content"]): string[] {
   if (!content) return text === "" ? [] : [`a body that is not documented: ${text}`];
   const type = (contentType ?? "").split(";", 1)[0] ?? "";
   const validator = content.get(type);

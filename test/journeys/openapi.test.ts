@@ -1,11 +1,17 @@
 // The document describes the real server: every route is in it, and every documented answer is given with the documented
 // headers and body.
 import { afterAll, describe, expect, test } from "bun:test";
+import { EVENT_TYPES } from "../../src/core/events/event-types.ts";
+import { KNOWN_CODES } from "../../src/core/readings/upstream-codes.ts";
 import { SECTIONS } from "../../src/core/sections.ts";
-import { KNOWN_CODES } from "../../src/core/upstream-codes.ts";
-import { buildDocument, listMethods, OPERATIONS, toTemplate } from "../../src/http/openapi/document.ts";
+import { buildDocument } from "../../src/http/openapi/document.ts";
 import { UPSTREAM_GUIDE } from "../../src/http/openapi/error-guide.ts";
+import { toTemplate } from "../../src/http/openapi/path-parameters.ts";
+import { METHODS, type Route } from "../../src/http/router.ts";
 import { type Handlers, listRoutes } from "../../src/http/routes.ts";
+import { startSimulator } from "../../src/simulator/simulator.ts";
+import { startGatehouse } from "../start-gatehouse.ts";
+import { until } from "../until.ts";
 import { openStage } from "./openapi-stage.ts";
 import { createWitness } from "./openapi-witness.ts";
 
@@ -25,6 +31,15 @@ const findOperation = (id: string) => {
 const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
 const routes = listRoutes(new Proxy({}, { get: () => nothing }) as unknown as Handlers);
 
+/** Pages, their files, and the façade, which has a document of its own. */
+const UNDESCRIBED = /^\/($|assets\/|client\/|docs($|\/)|status\/:slug$|v2\/server($|\/)|erlc\/)/;
+
+function listMethods(all: readonly Route[]) {
+  return all
+    .filter(({ path }) => !UNDESCRIBED.test(path))
+    .flatMap((route) => METHODS.filter((method) => method in route).map((method) => ({ method, path: route.path })));
+}
+
 describe("the document and the route table", () => {
   const routed = listMethods(routes).map(({ method, path }) => `${method} ${toTemplate(path)}`);
   const documented = witness.operations
@@ -34,11 +49,6 @@ describe("the document and the route table", () => {
   test("every method of every route is documented, and nothing else is", () => {
     expect(routed.length).toBeGreaterThan(25);
     expect(documented.toSorted()).toEqual(routed.toSorted());
-  });
-
-  test("nothing is described that no route answers", () => {
-    const answered = listMethods(routes).map(({ method, path }) => `${method} ${path}`);
-    expect(Object.keys(OPERATIONS).toSorted()).toEqual(answered.toSorted());
   });
 
   test("a route without a description is found", () => {
@@ -80,7 +90,7 @@ describe("the server gives every documented answer", () => {
         const answer = await stage.send(operation, await stage.plan(operation));
         const { status } = answer;
         expect(await witness.findFaults(id, answer)).toEqual([]);
-        expect(status).toBeLessThan(300);
+        expect(status).toBeLessThanOrEqual(302);
       });
     }
 
@@ -134,8 +144,7 @@ describe("the server gives every documented answer", () => {
 
     const good = await stage.plan(operation);
     const { read } = stage.game;
-    stage.game.read = () =>
-      Response.json({ code: 4001, message: "slow down", retry_after: 3 }, { status: 429 });
+    stage.game.read = () => Response.json({ code: 4001, message: "slow down", retry_after: 3 }, { status: 429 });
     const limited = await stage.send(operation, good);
     stage.game.read = read;
     expect(limited.headers.get("retry-after")).toBe("3");
@@ -156,9 +165,9 @@ describe("the server gives every documented answer", () => {
       const first = await read("after=earliest&limit=1");
       expect(first.types).toEqual(["player.killed"]);
       const second = await read(`after=${first.next}`);
-      expect(second.types).toEqual(["server.changed"]);
+      expect(second.types).toEqual(["command.used"]);
       expect((await read(`after=${second.next}`)).types).toEqual([]);
-      expect((await read(`before=${second.next}`)).types).toEqual(["player.killed", "server.changed"]);
+      expect((await read(`before=${second.next}`)).types).toEqual(["player.killed", "command.used"]);
     });
   }
 
@@ -177,6 +186,7 @@ describe("the server gives every documented answer", () => {
       listPlaytime: 1,
       listStaffActivity: 1,
       readPeaks: 1,
+      readPresent: 1,
     });
   });
 
@@ -184,12 +194,12 @@ describe("the server gives every documented answer", () => {
     for (const { id, statuses, errors } of witness.operations) {
       const provoked = new Set(errors.map(({ status }) => status));
       const others = statuses.filter((status) => !provoked.has(status));
-      // One success each, and 304 where there is an ETag.
-      expect({ id, count: others.filter((status) => status < 300).length }).toEqual({
+      // One success each, which may lead the browser elsewhere, and 304 where there is an ETag.
+      expect({ id, count: others.filter((status) => status <= 302).length }).toEqual({
         id,
         count: id.endsWith("V1") ? 0 : 1,
       });
-      expect(others.filter((status) => status >= 300 && status !== 304)).toEqual([]);
+      expect(others.filter((status) => status > 302 && status !== 304)).toEqual([]);
     }
   });
 
@@ -212,10 +222,7 @@ describe("the server gives every documented answer", () => {
 });
 
 describe("the document's shapes", () => {
-  const { schemas, securitySchemes } = document.components as Record<
-    string,
-    Record<string, Record<string, never>>
-  >;
+  const { schemas, securitySchemes } = document.components as Record<string, Record<string, Record<string, never>>>;
 
   test("keep the pattern of Staff's keys, the two items of Position and int64 ids", () => {
     expect(schemas?.StaffMap).toMatchObject({
@@ -234,8 +241,8 @@ describe("the document's shapes", () => {
     });
   });
 
-  test("name four ways to sign in", () => {
-    const names = ["apiKey", "deviceCookie", "masterKey", "metricsToken"];
+  test("name five ways to sign in", () => {
+    const names = ["apiKey", "sessionCookie", "sessionToken", "masterKey", "metricsToken"];
     expect(Object.keys(securitySchemes ?? {})).toEqual(names);
   });
 
@@ -263,18 +270,89 @@ async function readDocument(query: string) {
 const callers = await readDocument("?for=callers");
 const operations = Object.values(callers.paths).flatMap((item) => Object.values(item));
 
+describe("events in the document", () => {
+  type Schema = { oneOf: { $ref: string }[]; discriminator: { mapping: Record<string, string> } };
+  const schemas = callers.components.schemas as Record<string, unknown>;
+
+  test("are a union by type, whose members say what data and meta hold", () => {
+    const { oneOf, discriminator } = schemas.Event as Schema;
+    expect(Object.keys(discriminator.mapping)).toEqual([...EVENT_TYPES]);
+    expect(oneOf.map(({ $ref }) => $ref)).toEqual(Object.values(discriminator.mapping));
+    expect(schemas.PlayerKilledEvent).toMatchObject({
+      properties: { type: { const: "player.killed" }, data: { $ref: "#/components/schemas/KillLog" } },
+    });
+    expect(schemas.CommandUsedEvent).toMatchObject({ properties: { meta: { properties: { targets: {} } } } });
+  });
+
+  test("of every type that the simulator makes fit their member", async () => {
+    const simulator = await startSimulator({ players: 20, speed: 600, readLimit: 0 });
+    const env = { GATEHOUSE_UPSTREAM_URL: simulator.url, GATEHOUSE_ARCHIVE: "sqlite" };
+    const gatehouse = await startGatehouse({ env });
+    try {
+      const { token } = await gatehouse.addKey(await gatehouse.addServer({ serverKey: "union-Town" }));
+      const seen = new Set<string>();
+      await until("too few types of events", async () => {
+        gatehouse.clock.now += 5_000;
+        await gatehouse.get("/v2/game/server", token);
+        const page = await gatehouse.get("/v2/game/server/events?limit=500", token);
+        const copy = new Response(await page.clone().text(), { status: page.status, headers: [...page.headers] });
+        expect(await witness.findFaults("readEvents", copy)).toEqual([]);
+        for (const { type } of ((await page.json()) as { items: { type: string }[] }).items) seen.add(type);
+        return seen.size >= 12;
+      });
+    } finally {
+      await gatehouse.stop();
+      await simulator.stop();
+    }
+  });
+
+  test("and every other list of names has its type", () => {
+    const bare: unknown[] = [];
+    JSON.stringify(document, (_, value) => {
+      if (Array.isArray(value?.enum) && value.type === undefined) bare.push(value.enum);
+      return value;
+    });
+    expect(bare).toEqual([]);
+  });
+});
+
+describe("GET /openapi.json?for=facade", () => {
+  test("has the paths of the façade, which no other document has, and answers fit it", async () => {
+    const { text, paths, components } = await readDocument("?for=facade");
+    expect(Object.keys(paths)).toHaveLength(13);
+    expect(Object.keys(components.securitySchemes ?? {})).toEqual(["facadeKey"]);
+    for (const path of Object.keys(paths)) {
+      expect(/^\/(v2\/server|erlc\/v1\/server)/.test(path)).toBe(true);
+      expect([document.paths, callers.paths].some((all) => Object.hasOwn(all as object, path))).toBe(false);
+    }
+    const facade = createWitness(JSON.parse(text));
+    const simulator = await startSimulator({ readLimit: 0 });
+    const gatehouse = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: simulator.url } });
+    try {
+      const { token } = await gatehouse.addKey(await gatehouse.addServer({ serverKey: "facade-Town" }));
+      for (const { id, template, method } of facade.operations) {
+        for (const headers of [{ "server-key": token }, { "server-key": "x-y" }]) {
+          const answer = await fetch(gatehouse.url + template, { method, headers });
+          expect([template, answer.status, await facade.findFaults(id, answer)]).toEqual([template, answer.status, []]);
+        }
+      }
+    } finally {
+      await gatehouse.stop();
+      await simulator.stop();
+    }
+  });
+});
+
 describe("GET /openapi.json?for=callers", () => {
   test("has what a key can be used for, and nothing that needs a secret of the operator", () => {
     const ids = operations.map(({ operationId }) => operationId);
     expect(ids).toContain("readServer");
     expect(ids).toContain("submitCommandOfCommunity");
     expect(ids).toContain("tellAlive");
-    const signIns = new Set(
-      operations.flatMap(({ security }) => security.flatMap((way) => Object.keys(way))),
-    );
+    const signIns = new Set(operations.flatMap(({ security }) => security.flatMap((way) => Object.keys(way))));
     expect([...signIns]).toEqual(["apiKey"]);
     expect(Object.keys(callers.components.securitySchemes ?? {})).toEqual(["apiKey"]);
-    expect(Object.keys(callers.paths).filter((path) => /^\/(admin|metrics|v1)/.test(path))).toEqual([]);
+    expect(Object.keys(callers.paths).filter((path) => /^\/(admin|metrics|v1|hooks|session)/.test(path))).toEqual([]);
     expect(callers.text.match(/master.key|admin API|METRICS_TOKEN/gi)).toBeNull();
   });
 
@@ -287,6 +365,11 @@ describe("GET /openapi.json?for=callers", () => {
       expect(named.length).toBeGreaterThan(0);
       expect(named.filter((name) => !callers.text.includes(`"#/components/${kind}/${name}"`))).toEqual([]);
     }
+  });
+
+  test("leads to the clients and the guides, and warns of Players=True", () => {
+    for (const words of ["[/client/](/client/)", "docs/bots.md", "Players=True"])
+      expect(callers.info.description).toContain(words);
   });
 
   test("explains the errors that callers can get, and no others", () => {

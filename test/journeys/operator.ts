@@ -10,6 +10,7 @@ export type ServerBody = {
   readonly simulated: boolean;
   readonly watch: boolean;
   readonly public_status: unknown;
+  readonly owners_sign_in: boolean;
   readonly state: string;
   readonly players: number | null;
   readonly max_players: number | null;
@@ -48,6 +49,8 @@ export type KeyBody = {
   readonly versions: readonly string[];
   readonly sections: readonly string[];
   readonly commands: readonly string[];
+  readonly hide: readonly string[];
+  readonly may: readonly string[];
   readonly ip_allow: readonly string[];
   readonly expires_at: number | null;
   readonly suspended: boolean;
@@ -72,7 +75,7 @@ export type AuditBody = {
   readonly id: string;
   readonly at: number;
   readonly action: string;
-  readonly actor: { readonly fingerprint: string; readonly address: string };
+  readonly actor: { readonly kind: string; readonly id: string; readonly name: string; readonly address: string };
   readonly target: string;
   readonly details: { readonly before?: unknown; readonly after?: unknown };
 };
@@ -94,7 +97,9 @@ export async function readAs<T>(response: Response, status = 200): Promise<T> {
 
 export async function expectRefusal(response: Response, status: number, body: unknown): Promise<void> {
   const text = await response.text();
-  expect({ status: response.status, body: JSON.parse(text) }).toEqual({ status, body });
+  const { reasons, ...answer } = JSON.parse(text);
+  const isCoded = typeof body === "object" && body !== null && "reasons" in body;
+  expect({ status: response.status, body: isCoded ? { ...answer, reasons } : answer }).toEqual({ status, body });
   expect(response.headers.get("content-type")).toBe("application/json");
 }
 

@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { SECTIONS } from "../../src/core/sections.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { startRedis, stopRedisServers } from "../redis-server.ts";
+import { startSharedServices, stopSharedServices } from "../shared-services.ts";
 import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { createOperator, expectRefusal, type Operator, readAs, type ServerBody } from "./operator.ts";
 
@@ -21,12 +21,14 @@ type OwnKeyBody = {
   readonly versions: readonly string[];
   readonly sections: readonly string[];
   readonly commands: readonly string[];
+  readonly hide: readonly string[];
+  readonly may: readonly string[];
   readonly expires_at: number | null;
 };
 
 const STORES = [
   { store: "SQLite", findEnv: async () => ({}) },
-  { store: "Redis", findEnv: async () => ({ GATEHOUSE_STORE: (await startRedis()).url }) },
+  { store: "PostgreSQL", findEnv: startSharedServices },
 ];
 
 for (const { store, findEnv } of STORES) {
@@ -53,7 +55,7 @@ for (const { store, findEnv } of STORES) {
     afterAll(async () => {
       await gatehouse.stop();
       await api.stop();
-      await stopRedisServers();
+      await stopSharedServices();
     });
 
     const ask = (method: string, path: string, token: string) =>
@@ -65,11 +67,11 @@ for (const { store, findEnv } of STORES) {
       { sections: [] },
       { sections: ["Vehicles", "Players"] },
       { commands: ["*"] },
-      { sections: [], commands: [":H", ":m"] },
+      { sections: [], commands: [":H", ":m"], hide: ["JoinKey"] },
       { versions: ["v1", "v2"], expires_at: 4_000_000_000_000, ip_allow: ["127.0.0.0/8"] },
     ])("a key created with %j gets exactly these rights, in both forms", async (rights) => {
       const made = await operator.addKey(town, { label: "the bot's own", ...rights });
-      const { key_id, versions, commands, expires_at } = made;
+      const { key_id, versions, commands, hide, expires_at } = made;
       for (const path of FORMS) {
         const response = await gatehouse.get(path, made.token);
         expect(response.headers.get("cache-control")).toBe("no-store");
@@ -82,6 +84,8 @@ for (const { store, findEnv } of STORES) {
           versions,
           sections: SECTIONS.filter((name) => made.sections.includes(name)),
           commands,
+          hide,
+          may: commands.length > 0 ? ["claim", "notes"] : [],
           expires_at,
         });
       }
@@ -105,9 +109,7 @@ for (const { store, findEnv } of STORES) {
       const first = await gatehouse.get(PATH, token);
       expect(first.headers.get("x-ratelimit-limit")).toBe("120");
       expect(first.headers.get("x-ratelimit-bucket")).toBe("server");
-      expect(first.headers.get("x-ratelimit-reset")).toBe(
-        String(Math.ceil((gatehouse.clock.now + 60_000) / 1000)),
-      );
+      expect(first.headers.get("x-ratelimit-reset")).toBe(String(Math.ceil((gatehouse.clock.now + 60_000) / 1000)));
       expect(remainingOf(first)).toBe("119");
       expect(remainingOf(await gatehouse.get(FORMS[1], token))).toBe("118");
       const head = await ask("HEAD", PATH, token);
@@ -165,11 +167,7 @@ for (const { store, findEnv } of STORES) {
 
       const suspended = await operator.addKey(town);
       await operator.changeKey(suspended, { suspended: true });
-      await expectRefusal(
-        await gatehouse.get(PATH, suspended.token),
-        403,
-        forbiddenBy({ reason: "suspended" }),
-      );
+      await expectRefusal(await gatehouse.get(PATH, suspended.token), 403, forbiddenBy({ reason: "suspended" }));
       const elsewhere = await operator.addKey(town, { ip_allow: ["10.0.0.0/8"] });
       const seen = forbiddenBy({ reason: "address", seen: "127.0.0.1" });
       await expectRefusal(await gatehouse.get(PATH, elsewhere.token), 403, seen);

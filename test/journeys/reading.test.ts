@@ -1,24 +1,16 @@
 // Sections 2, 4 and 9 of the specification over HTTP: the fields of a reading, their shapes, and when one is left out.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { SECTIONS } from "../../src/core/sections.ts";
-import { ALL_SECTIONS_INFO, BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
+import { startGatehouse } from "../start-gatehouse.ts";
+import { openStage } from "./stage.ts";
 
 const EVERYTHING = SECTIONS.map((name) => `${name}=true`).join("&");
 const REQUIRED = Object.keys(BASE_INFO);
 
-let api: FakeGameApi;
-let gatehouse: TestGatehouse;
 let token: string;
 
-beforeAll(async () => {
-  api = startFakeGameApi();
-  gatehouse = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url } });
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await api.stop();
-});
+const { game: api, gatehouse } = await openStage();
 beforeEach(async () => {
   api.answer = () => Response.json({ ...BASE_INFO, ...ALL_SECTIONS_INFO });
   api.calls.length = 0;
@@ -57,17 +49,7 @@ describe("2.1 ServerInfo", () => {
   });
 
   test("a parameter that is absent or not exactly true omits its section and is never an error", async () => {
-    for (const value of [
-      "false",
-      "1",
-      "TRUE",
-      "True",
-      "banana",
-      "",
-      "true%20",
-      "+true",
-      "true&Players=false",
-    ]) {
+    for (const value of ["false", "1", "TRUE", "True", "banana", "", "true%20", "+true", "true&Players=false"]) {
       const response = await read(`?Players=${value}`);
       expect(response.status).toBe(200);
       expect(await response.json()).not.toHaveProperty("Players");
@@ -77,9 +59,7 @@ describe("2.1 ServerInfo", () => {
   });
 
   test("parameter names are case-sensitive and decoded as in any URL; unknown ones are ignored", async () => {
-    expect(await (await read("?players=true&PLAYERS=true&Nonsense=true&__proto__=true")).json()).toEqual(
-      BASE_INFO,
-    );
+    expect(await (await read("?players=true&PLAYERS=true&Nonsense=true&__proto__=true")).json()).toEqual(BASE_INFO);
     expect(await (await read("?P%6Cayers=%74rue")).json()).toHaveProperty("Players");
   });
 });
@@ -99,8 +79,7 @@ describe("2.2 to 2.11, relayed unchanged", () => {
   });
 
   test("2.2 a civilian's callsign is null, a location may be absent", async () => {
-    const players =
-      '[{"Team":"Civilian","Player":"A:1","Callsign":null,"Permission":"Normal","WantedStars":2}]';
+    const players = '[{"Team":"Civilian","Player":"A:1","Callsign":null,"Permission":"Normal","WantedStars":2}]';
     expect(await relay(withField(`"Players":${players}`))).toContain(`"Players":${players}`);
   });
 
@@ -149,9 +128,7 @@ describe("2.2 to 2.11, relayed unchanged", () => {
 
   test("2.10 a colour keeps its letter case, a livery may be null, unknown fields are dropped", async () => {
     const vehicle = '{"Name":"Car","Owner":"A","Texture":null,"ColorHex":"#aAbBcC","ColorName":"Odd"}';
-    const relayed = await relay(
-      withField(`"Vehicles":[${vehicle.replace('"Owner"', '"Plate":"X-1","Owner"')}]`),
-    );
+    const relayed = await relay(withField(`"Vehicles":[${vehicle.replace('"Owner"', '"Plate":"X-1","Owner"')}]`));
     expect(relayed).toContain(`"Vehicles":[${vehicle}]`);
   });
 
@@ -365,17 +342,14 @@ describe("9 versioning, 4.2 v1", () => {
 });
 
 describe("settings", () => {
-  const start = (env: Record<string, string>) =>
-    startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url, ...env } });
+  const start = (env: Record<string, string>) => startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url, ...env } });
 
   test("GATEHOUSE_UNKNOWN_FIELDS=pass relays what we do not know, behind what we do", async () => {
     const other = await start({ GATEHOUSE_UNKNOWN_FIELDS: "pass" });
     const { token } = await other.addKey(await other.addServer());
     api.answer = () => Response.json({ "7": "new", ...BASE_INFO, Vehicles: [{ Name: "Car", Plate: "X-1" }] });
     const body = await (await other.get("/v2/game/server?Vehicles=true", token)).text();
-    expect(body).toBe(
-      `${JSON.stringify(BASE_INFO).slice(0, -1)},"7":"new","Vehicles":[{"Name":"Car","Plate":"X-1"}]}`,
-    );
+    expect(body).toBe(`${JSON.stringify(BASE_INFO).slice(0, -1)},"7":"new","Vehicles":[{"Name":"Car","Plate":"X-1"}]}`);
     await other.stop();
   });
 
@@ -387,11 +361,7 @@ describe("settings", () => {
     api.answer = () => new Response("broken", { status: 502 });
     other.clock.advance(10_999);
     const stale = await readAgain();
-    expect([stale.status, stale.headers.get("age"), stale.headers.get("x-cache")]).toEqual([
-      200,
-      "10",
-      "hit",
-    ]);
+    expect([stale.status, stale.headers.get("age"), stale.headers.get("x-cache")]).toEqual([200, "10", "hit"]);
     other.clock.advance(1);
     expect((await readAgain()).status).toBe(400);
     await other.stop();

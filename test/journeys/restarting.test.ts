@@ -64,10 +64,7 @@ test("a server key that the game API has refused is not tried again after a rest
   const env = { GATEHOUSE_UPSTREAM_URL: api.url };
   const first = await startGatehouse({ clock, env });
   const { folder } = first;
-  const homes = [
-    await first.addServer(),
-    await first.addServer({ name: "Other", serverKey: "other-Server" }),
-  ];
+  const homes = [await first.addServer(), await first.addServer({ name: "Other", serverKey: "other-Server" })];
   const tokens: string[] = [];
   for (const home of homes) tokens.push((await first.addKey(home)).token);
   for (const token of tokens) expect((await first.get("/v2/game/server", token)).status).toBe(400);
@@ -106,10 +103,7 @@ test("a global key that the game API has refused is not used again after a resta
   };
   const first = await startGatehouse(settingsOf(api.url, "first-key"));
   const { folder } = first;
-  const homes = [
-    await first.addServer(),
-    await first.addServer({ name: "Other", serverKey: "other-Server" }),
-  ];
+  const homes = [await first.addServer(), await first.addServer({ name: "Other", serverKey: "other-Server" })];
   const tokens: string[] = [];
   for (const home of homes) tokens.push((await first.addKey(home)).token);
   expect((await first.get("/v2/game/server", tokens[0] ?? "")).status).toBe(400);

@@ -1,17 +1,12 @@
 // The rights of a key over HTTP: every right alone and all combinations, with keys created through the admin API. Each
 // combination has exactly one documented answer.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { SECTIONS } from "../../src/core/sections.ts";
-import { ALL_SECTIONS_INFO, BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
-import {
-  createOperator,
-  expectRefusal,
-  type NewKeyBody,
-  type Operator,
-  type ServerBody,
-} from "./operator.ts";
+import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
+import { makeTestFolder, startGatehouse } from "../start-gatehouse.ts";
+import { createOperator, expectRefusal, type NewKeyBody, type ServerBody } from "./operator.ts";
+import { openStage } from "./stage.ts";
 
 const OK = 200;
 const MESSAGES: Readonly<Record<number, readonly [status: number, message: string, detail?: string]>> = {
@@ -24,24 +19,21 @@ const MESSAGES: Readonly<Record<number, readonly [status: number, message: strin
 const PROXY = "127.0.0.1";
 const CLIENT = "203.0.113.7";
 
-let api: FakeGameApi;
-let gatehouse: TestGatehouse;
-let operator: Operator;
 let town: ServerBody;
 let open: ServerBody;
 
+const {
+  game: api,
+  gatehouse,
+  operator,
+} = await openStage({
+  answer: () => Response.json({ ...BASE_INFO, ...ALL_SECTIONS_INFO }),
+  env: { GATEHOUSE_TRUST_PROXY: PROXY },
+});
+
 beforeAll(async () => {
-  api = startFakeGameApi(() => Response.json({ ...BASE_INFO, ...ALL_SECTIONS_INFO }));
-  gatehouse = await startGatehouse({
-    env: { GATEHOUSE_UPSTREAM_URL: api.url, GATEHOUSE_TRUST_PROXY: PROXY },
-  });
-  operator = createOperator(gatehouse);
   town = await operator.addServer({ community: "town" });
   open = await operator.addServer({ community: null });
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await api.stop();
 });
 beforeEach(() => gatehouse.clock.advance(60_000));
 
@@ -84,17 +76,12 @@ describe("each right alone", () => {
       const key = await operator.addKey(town, { sections: others });
       for (const section of SECTIONS) {
         const code = section === lacking ? 5011 : OK;
-        expect([section, await codeOf(await ask(key.token, { sections: [section] }))]).toEqual([
-          section,
-          code,
-        ]);
+        expect([section, await codeOf(await ask(key.token, { sections: [section] }))]).toEqual([section, code]);
       }
       expect(await codeOf(await ask(key.token, { sections: SECTIONS }))).toBe(5011);
       const all = await ask(key.token, { sections: others });
       const body = (await all.json()) as object;
-      expect(Object.keys(body).filter((name) => SECTIONS.some((section) => section === name))).toEqual(
-        others,
-      );
+      expect(Object.keys(body).filter((name) => SECTIONS.some((section) => section === name))).toEqual(others);
       const notAsked = await gatehouse.get(`/v2/game/server?${lacking}=1`, key.token);
       expect(notAsked.status).toBe(200);
       expect(await notAsked.json()).not.toHaveProperty(lacking);
@@ -228,14 +215,7 @@ describe("each right alone", () => {
 
 describe("all rights together", () => {
   type Life = "alive" | "expired" | "revoked" | "rotated away" | "in grace" | "its server deleted";
-  const LIVES: readonly Life[] = [
-    "alive",
-    "expired",
-    "revoked",
-    "rotated away",
-    "in grace",
-    "its server deleted",
-  ];
+  const LIVES: readonly Life[] = ["alive", "expired", "revoked", "rotated away", "in grace", "its server deleted"];
   const FLAGS = [false, true] as const;
 
   type Case = {

@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildOutdatedDashboard } from "../built-dashboard.ts";
 import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { makeCertificate } from "../process/make-certificate.ts";
+import { makeCertificate } from "../make-certificate.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
 const HSTS = "strict-transport-security";

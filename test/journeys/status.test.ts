@@ -1,29 +1,23 @@
 // The public status through the whole app: what everybody sees, what nobody sees, and how often it may be asked for.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { NO_HISTORY } from "../../src/core/history/history.ts";
 import type { StatusResource } from "../../src/core/wire/status.ts";
 import { MemoryArchive, makeEvent } from "../event-archive.ts";
-import { ALL_SECTIONS_INFO, BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { ALL_SECTIONS_INFO, BASE_INFO } from "../fake-game-api.ts";
+import { openStage } from "./stage.ts";
 
 const INFO = { ...BASE_INFO, ...ALL_SECTIONS_INFO, JoinKey: "SecretJoin" };
 const FORMS = ["", ".json", "/badge.svg", "/badge.json", "/feed.atom"];
 const NAME = "Cedar <b>County</b> & Co";
 
 const archive = new MemoryArchive();
-let game: FakeGameApi;
-let gatehouse: TestGatehouse;
 let made = 0;
 
-beforeAll(async () => {
-  game = startFakeGameApi(() => Response.json(INFO));
-  const env = { GATEHOUSE_UPSTREAM_URL: game.url, GATEHOUSE_TRUST_PROXY: "127.0.0.1" };
-  gatehouse = await startGatehouse({ archive, env });
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await game.stop();
+const { game, gatehouse } = await openStage({
+  archive,
+  answer: () => Response.json(INFO),
+  env: { GATEHOUSE_TRUST_PROXY: "127.0.0.1" },
 });
 
 /** A server that was read once. Each has visitors of its own, so that no test uses up the requests of another. */
@@ -146,11 +140,7 @@ describe("what is public", () => {
     const at = gatehouse.clock.now;
     const change = (n: number, state: "offline" | "online", time: number) =>
       makeEvent(n, { type: `server.${state}`, at: time, data: "{}", identity: null, players: [] });
-    await archive.add(
-      server.serverId,
-      change(1, "offline", at - 7_200_000),
-      change(2, "online", at - 3_600_000),
-    );
+    await archive.add(server.serverId, change(1, "offline", at - 7_200_000), change(2, "online", at - 3_600_000));
     expect((await read()).outages).toEqual([{ state: "offline", from: at - 7_200_000, to: at - 3_600_000 }]);
     const feed = await visit("/feed.atom");
     expect(feed.headers.get("content-type")).toBe("application/atom+xml; charset=utf-8");
@@ -229,6 +219,7 @@ test("a slug that is taken or is none is refused, and changes nothing", async ()
       code: 5104,
       message: "invalid_request",
       details: { public_status: "has a slug that belongs to another server already" },
+      reasons: { public_status: { code: "slug_taken" } },
     },
   ]);
   for (const slug of ["", "Cedar", "-cedar", "cedar-", "a.json", "a/b", "x".repeat(65), 7]) {

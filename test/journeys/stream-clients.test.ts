@@ -6,9 +6,10 @@ import type { EventResource } from "../../src/core/wire/event.ts";
 import { openBrowser } from "../docs/open-browser.ts";
 import { MemoryArchive, makeEvent } from "../event-archive.ts";
 import { type Need, program, testWith } from "../needs.ts";
-import { cleanUp, makeFolder, undoLater, until } from "../process/run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
 import { parseSse } from "../stream-reader.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const EVENTS = 250;
 const PATIENCE_MS = 60_000;
@@ -66,8 +67,7 @@ function findNodeFlags(): readonly string[] | undefined {
   });
 }
 
-const nodeWithWebSocket: Need = () =>
-  program("node")() ?? (findNodeFlags() ? undefined : "this node has no WebSocket");
+const nodeWithWebSocket: Need = () => program("node")() ?? (findNodeFlags() ? undefined : "this node has no WebSocket");
 
 /** A virtual environment that sees the packages of the machine; without venv, the Python of the machine. */
 function makePython(folder: string): string {
@@ -102,12 +102,7 @@ async function openServer() {
 }
 
 /** What a program prints, while it runs. */
-function follow(
-  name: string,
-  command: readonly string[],
-  env: Record<string, string>,
-  parse: ParseOutput,
-): Follower {
+function follow(name: string, command: readonly string[], env: Record<string, string>, parse: ParseOutput): Follower {
   const child = Bun.spawn([...command], { env, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
   undoLater(async () => {
     child.kill("SIGKILL");

@@ -2,30 +2,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { HOUR_MS } from "../../src/core/durations.ts";
-import { BASE_INFO, type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
-import { until } from "../process/run-gatehouse.ts";
-import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
+import { BASE_INFO } from "../fake-game-api.ts";
+import { startSharedServices, stopSharedServices } from "../shared-services.ts";
 import { FakeClock, makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
-import { createOperator, type KeyBody, type NewKeyBody, type Operator, type ServerBody } from "./operator.ts";
+import { until } from "../until.ts";
+import { createOperator, type KeyBody, type NewKeyBody, type ServerBody } from "./operator.ts";
+import { openStage } from "./stage.ts";
 
 const PATH = "/v2/game/server";
 const DAYS_30_MS = 30 * 24 * HOUR_MS;
 
-let api: FakeGameApi;
-let gatehouse: TestGatehouse;
-let operator: Operator;
 let server: ServerBody;
 let key: NewKeyBody;
 
-beforeAll(async () => {
-  api = startFakeGameApi();
-  gatehouse = await startGatehouse({ env: { GATEHOUSE_UPSTREAM_URL: api.url } });
-  operator = createOperator(gatehouse);
-});
-afterAll(async () => {
-  await gatehouse.stop();
-  await api.stop();
-});
+const { game: api, gatehouse, operator } = await openStage();
 beforeEach(async () => {
   api.answer = () => Response.json(BASE_INFO);
   gatehouse.clock.advance(HOUR_MS);
@@ -200,26 +190,24 @@ test("a store that refuses usage delays neither callers nor operators, and later
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe.each(["embedded", "Redis"])("use that is not written yet, on the %s store,", (kind) => {
-  let redis: RedisServer | undefined;
+describe.each(["SQLite", "PostgreSQL"])("use that is not written yet, on %s,", (kind) => {
   let env: Record<string, string>;
   const started: TestGatehouse[] = [];
   const folders: string[] = [];
 
   beforeAll(async () => {
-    redis = kind === "Redis" ? await startRedis() : undefined;
     env = {
       GATEHOUSE_UPSTREAM_URL: api.url,
       GATEHOUSE_MASTER_KEY: "usage-master-key-0123456789abcdefgh",
       GATEHOUSE_SECRET: "usage-secret-0123456789abcdefghijkl",
-      ...(redis && { GATEHOUSE_STORE: redis.url }),
+      ...(kind === "PostgreSQL" && (await startSharedServices())),
     };
   });
   afterEach(async () => {
     await Promise.all(started.splice(0).map(({ app }) => app.stop()));
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
-  afterAll(stopRedisServers);
+  afterAll(stopSharedServices);
 
   async function start(options: { folder: string; clock?: FakeClock }): Promise<TestGatehouse> {
     const one = await startGatehouse({ ...options, env });
@@ -240,7 +228,7 @@ describe.each(["embedded", "Redis"])("use that is not written yet, on the %s sto
     const { first, by, mine } = await startWithKey();
     const { usage } = first.app.store;
     const addUsage = usage.add;
-    const giveUp = Promise.withResolvers<[]>();
+    const giveUp = Promise.withResolvers<void>();
     usage.add = () => giveUp.promise;
     for (let i = 1; i <= 3; i++) {
       first.clock.advance(1_000);
@@ -251,7 +239,7 @@ describe.each(["embedded", "Redis"])("use that is not written yet, on the %s sto
       expect(await by.showKey(mine)).toMatchObject({ last_used_at: first.clock.now, usage: { requests: i } });
     }
     usage.add = addUsage;
-    giveUp.resolve([]);
+    giveUp.resolve();
   });
 
   test("is shown once while the store has it and has not answered yet", async () => {
@@ -292,13 +280,12 @@ describe.each(["embedded", "Redis"])("use that is not written yet, on the %s sto
   });
 });
 
-test("two instances on one Redis show the same in the end, and never more than there was", async () => {
-  const redis = await startRedis();
+test("two instances show the same in the end, and never more than there was", async () => {
   const env = {
     GATEHOUSE_UPSTREAM_URL: api.url,
     GATEHOUSE_MASTER_KEY: "usage-master-key-0123456789abcdefgh",
     GATEHOUSE_SECRET: "usage-secret-0123456789abcdefghijkl",
-    GATEHOUSE_STORE: redis.url,
+    ...(await startSharedServices()),
   };
   const clock = new FakeClock();
   const instances = [await startGatehouse({ env, clock }), await startGatehouse({ env, clock })];
@@ -318,5 +305,5 @@ test("two instances on one Redis show the same in the end, and never more than t
     });
   }
   await Promise.all(instances.map((instance) => instance.stop()));
-  await stopRedisServers();
+  await stopSharedServices();
 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readiness } from "../../src/core/wire/health.ts";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
 import { FakeClock, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 
@@ -36,7 +37,7 @@ async function scrape(): Promise<Map<string, number>> {
   );
 }
 
-const tellReady = async () => (await (await gatehouse.get("/readyz")).json()) as { notices: string[] };
+const tellReady = async () => (await (await gatehouse.get("/readyz")).json()) as Readiness;
 
 test("/healthz and /readyz need no key and report no problem", async () => {
   expect(await (await gatehouse.get("/healthz")).json()).toEqual({ status: "ok" });
@@ -45,8 +46,7 @@ test("/healthz and /readyz need no key and report no problem", async () => {
 
 describe("/metrics", () => {
   test("accepts the master key and its own token, and nothing else", async () => {
-    for (const token of [masterKey, METRICS_TOKEN])
-      expect((await gatehouse.get("/metrics", token)).status).toBe(200);
+    for (const token of [masterKey, METRICS_TOKEN]) expect((await gatehouse.get("/metrics", token)).status).toBe(200);
     expect((await gatehouse.get("/metrics")).status).toBe(401);
     expect((await gatehouse.get("/metrics", `${METRICS_TOKEN}x`)).status).toBe(401);
   });
@@ -76,9 +76,9 @@ describe("/metrics", () => {
     await gatehouse.get("/v2/any/game/server");
     expect(await grown('gatehouse_requests_total{route="/v2/game/server",status="200",code="0"}')).toBe(120);
     expect(await grown('gatehouse_requests_total{route="/v2/game/server",status="429",code="5016"}')).toBe(1);
-    expect(
-      await grown('gatehouse_requests_total{route="/v2/:community/game/server",status="401",code="5007"}'),
-    ).toBe(1);
+    expect(await grown('gatehouse_requests_total{route="/v2/:community/game/server",status="401",code="5007"}')).toBe(
+      1,
+    );
     expect(await grown('gatehouse_request_duration_seconds_count{route="/v2/game/server"}')).toBe(121);
     expect(await grown('gatehouse_upstream_calls_total{outcome="ok"}')).toBe(1);
     expect(await grown("gatehouse_cache_hits_total")).toBe(119);
@@ -88,9 +88,8 @@ describe("/metrics", () => {
     expect(now.get("gatehouse_active_servers")).toBe(1);
   });
 
-  test("shows a spam block, an open breaker, a refused key and a pause; /readyz says the last three in words", async () => {
-    const makeKey = async (name: string) =>
-      gatehouse.addKey(await gatehouse.addServer({ serverKey: `a-${name}` }));
+  test("shows a spam block, an open breaker, a refused key and a pause; /readyz has the last three as notices", async () => {
+    const makeKey = async (name: string) => gatehouse.addKey(await gatehouse.addServer({ serverKey: `a-${name}` }));
     const [spammer, broken, refused, limited] = [
       await makeKey("Spam"),
       await makeKey("Broken"),
@@ -109,7 +108,11 @@ describe("/metrics", () => {
     expect(now.get("gatehouse_breakers_open")).toBe(1);
     expect(now.get("gatehouse_refused_server_keys")).toBe(1);
     expect(now.get("gatehouse_upstream_pause_seconds")).toBe(30);
-    expect((await tellReady()).notices).toHaveLength(3);
+    expect((await tellReady()).notices).toMatchObject([
+      { code: "upstream_paused", retry_after: 30 },
+      { code: "upstream_failing", count: 1 },
+      { code: "server_keys_refused", count: 1 },
+    ]);
     await simulator.clearFaults();
   });
 

@@ -69,8 +69,7 @@ async function create(changes: object = {}, at = gatehouse): Promise<Required<We
 
 const show = async (id: string) => readAs<WebhookBody>(await gatehouse.admin("GET", `${HOOKS}/${id}`));
 const patch = (id: string, body: unknown) => gatehouse.admin("PATCH", `${HOOKS}/${id}`, body);
-const redeliver = (id: string, after: unknown) =>
-  gatehouse.admin("POST", `${HOOKS}/${id}/redeliver`, { after });
+const redeliver = (id: string, after: unknown) => gatehouse.admin("POST", `${HOOKS}/${id}/redeliver`, { after });
 const listWebhooks = async (query: string) =>
   readAs<PageBody<WebhookBody>>(await gatehouse.admin("GET", `${HOOKS}?${query}`));
 
@@ -107,6 +106,7 @@ describe("a webhook", () => {
       show_join_key: false,
       enabled: true,
       disabled_reason: null,
+      disabled_code: null,
       created_at: gatehouse.clock.now,
       last_success_at: null,
       last_failure_at: null,
@@ -120,10 +120,7 @@ describe("a webhook", () => {
   test("is listed with the others in pages, oldest first, and for one server", async () => {
     const first = await create();
     gatehouse.clock.advance(1);
-    const others = [
-      await create({ server_id: first.server_id }),
-      await create({ server_id: first.server_id }),
-    ];
+    const others = [await create({ server_id: first.server_id }), await create({ server_id: first.server_id })];
     const ids = others.map(({ webhook_id }) => webhook_id).sort();
     const query = `server_id=${first.server_id}&limit=2`;
     const page = await listWebhooks(query);
@@ -345,18 +342,14 @@ describe("sending again", () => {
     const { webhook_id: id, server_id } = await create();
     await archive.add(server_id, makeEvent(1), makeEvent(2), makeEvent(3));
     const [first = "", second = ""] = await listCursors(server_id);
-    const waitingAfter = async (after: string) =>
-      (await readAs<WebhookBody>(await redeliver(id, after))).waiting;
+    const waitingAfter = async (after: string) => (await readAs<WebhookBody>(await redeliver(id, after))).waiting;
     expect(await waitingAfter(second)).toBe(1);
     await archive.updateWebhook(id, { refusals: 4, nextAttemptAt: EVENT_AT });
     expect(await waitingAfter(first)).toBe(2);
     expect(await archive.findWebhook(id)).toMatchObject({ refusals: 0, nextAttemptAt: null });
     expect([await waitingAfter("earliest"), await waitingAfter("now")]).toEqual([3, 0]);
     const { action, details } = (await operator.listAudit())[2] ?? {};
-    expect([action, details]).toEqual([
-      "webhook.redelivered",
-      { before: { after: second }, after: { after: first } },
-    ]);
+    expect([action, details]).toEqual(["webhook.redelivered", { before: { after: second }, after: { after: first } }]);
   });
 
   test("is refused for another server's cursor, no cursor, one that is not kept, and a status message", async () => {
@@ -410,6 +403,7 @@ test("deliveries are listed newest first, all in one page or in several", async 
     status: null,
     duration_ms: 4,
     error: "timeout",
+    error_code: "timeout",
   });
   const paged: unknown[] = [];
   let next: string | null = "";
@@ -444,7 +438,7 @@ describe("a test", () => {
     const { Webhook: Verifier } = await import("standardwebhooks");
     const { webhook_id: id, server_id, secret } = await create({ url, format: "standard" }, near);
     requests.length = 0;
-    expect(await runTest(id)).toEqual({ status: 204, duration_ms: expect.any(Number), error: null });
+    expect(await runTest(id)).toEqual({ status: 204, duration_ms: expect.any(Number), error: null, error_code: null });
     const rotated = await readAs<RotatedWebhook>(await near.admin("POST", `${HOOKS}/${id}/rotate`));
     expect(rotated).toEqual({ webhook_id: id, secret: expect.stringMatching(/^whsec_/) });
     expect(rotated.secret).not.toBe(secret);
@@ -510,7 +504,7 @@ describe("a test", () => {
   test("of a webhook that was encrypted with another secret says so", async () => {
     const { webhook_id: id } = await create({ url, format: "standard" }, near);
     await own.updateWebhook(id, { sealedUrl: "not ours", sealedSecret: "nor this" });
-    const unreadable = { status: null, duration_ms: 0, error: "unreadable_url" };
+    const unreadable = { status: null, duration_ms: 0, error: "unreadable_url", error_code: "unreadable_url" };
     expect(await runTest(id)).toEqual(unreadable);
     // The operator can give it the address again, and another secret.
     await readAs(await near.admin("PATCH", `${HOOKS}/${id}`, { url }));
@@ -569,9 +563,7 @@ describe("a test", () => {
         answers.push(await (await at.admin(method, path, body)).text());
       at.app.log.error({ err: new Error(`with ${secret}`) }, "a fault");
       const stored = JSON.stringify(await (at === gatehouse ? archive : own).listWebhooks());
-      const found = [...answers, ...at.logLines, stored].filter((text) =>
-        /Canary|whsec_[A-Za-z0-9+/]{8}/.test(text),
-      );
+      const found = [...answers, ...at.logLines, stored].filter((text) => /Canary|whsec_[A-Za-z0-9+/]{8}/.test(text));
       expect(found.map((text) => text.replaceAll(TOKEN, "TOKEN"))).toEqual([]);
       expect(at.logLines.join("")).toContain("whsec_[redacted]");
       expect(answers.join("")).toContain("webhook.created");
@@ -585,8 +577,7 @@ test("no file of the data folder, which a backup copies, has an address or a sec
   // Nothing is delivered to it: no events have this type.
   const { webhook_id: id, secret } = await create({ types: ["alert.raised"] }, own);
   const rotated = await readAs<RotatedWebhook>(await own.admin("POST", `${HOOKS}/${id}/rotate`));
-  const readAll = () =>
-    readdirSync(folder).map((name) => readFileSync(join(folder, name)).toString("latin1"));
+  const readAll = () => readdirSync(folder).map((name) => readFileSync(join(folder, name)).toString("latin1"));
   const whileRunning = readAll();
   await own.stop();
   const all = [...whileRunning, ...readAll()].join("\n");

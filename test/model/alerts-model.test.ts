@@ -51,7 +51,11 @@ function makeHistory(random: () => number): Happening[] {
       const [call] = calls.splice(Math.floor(random() * calls.length), 1);
       add("modcall.answered", { ...call, Moderator: "M:9" });
     }
-    if (random() < 0.004) add("player.left", { Player: pick() });
+    if (random() < 0.01) add("player.left", { Player: pick() });
+    if (random() < 0.008) add("player.joined", { Player: pick() });
+    const claimed = calls[Math.floor(random() * calls.length)];
+    const isClaim = random() < 0.6;
+    if (random() < 0.015 && claimed) add(isClaim ? "modcall.claimed" : "modcall.released", { ...claimed });
     if (random() < 0.012) {
       const others = (["online", "offline", "unreachable"] as const).filter((one) => one !== state);
       state = others[Math.floor(random() * 2)] ?? "online";
@@ -74,7 +78,7 @@ function expectTold(history: readonly Happening[]): Told {
     else isRaised.delete(name);
     told[name] = (told[name] ?? "") + (raised ? "+" : "-");
   };
-  const open = new Map<string, number>();
+  const open = new Map<string, { readonly at: number; leftAt: number | null; isClaimed: boolean }>();
   const recent: Happening[][] = Array.from({ length: SECONDS + 1 }, () => []);
   for (const one of history) recent[one.second]?.push(one);
   let state: State = "online";
@@ -86,8 +90,7 @@ function expectTold(history: readonly Happening[]): Told {
         const isOwn = type === "player.killed" && data.Killer === player && data.Killed !== player;
         return isOwn && at > second - RULES.kills.seconds;
       });
-      if (kills.length < RULES.kills.count || mayRaise)
-        set(`kills ${player}`, kills.length >= RULES.kills.count);
+      if (kills.length < RULES.kills.count || mayRaise) set(`kills ${player}`, kills.length >= RULES.kills.count);
       const isUsed = past.some(({ type, data, second: at }) => {
         return type === "command.used" && data.Player === player && at > second - 60;
       });
@@ -101,24 +104,35 @@ function expectTold(history: readonly Happening[]): Told {
     told[name] = (told[name] ?? "") + sign;
   };
   const waiting = new Set<string>();
+  const setCall = (id: string, isRaised: boolean) => {
+    if (isRaised === waiting.has(id)) return;
+    if (isRaised) waiting.add(id);
+    else waiting.delete(id);
+    tellCall(id, isRaised ? "+" : "-");
+  };
   const endCall = (id: string) => {
-    if (waiting.delete(id)) tellCall(id, "-");
+    setCall(id, false);
     open.delete(id);
   };
   for (let second = 0; second <= SECONDS; second++) {
     judge(second, false);
-    for (const [id, at] of open) {
-      if (second - at < RULES.unanswered_modcall.minutes * 60 || waiting.has(id)) continue;
-      waiting.add(id);
-      tellCall(id, "+");
+    for (const [id, { at, leftAt, isClaimed }] of open) {
+      const isGone = leftAt !== null && second - leftAt >= 60;
+      const isDue = second - at >= RULES.unanswered_modcall.minutes * 60;
+      setCall(id, isDue && !isGone && !isClaimed);
     }
     for (const { type, data } of recent[second] ?? []) {
       const id = `${data.Caller} ${data.Timestamp}`;
-      if (type === "modcall.opened") open.set(id, second);
+      if (type === "modcall.opened") open.set(id, { at: second, leftAt: null, isClaimed: false });
       if (type === "modcall.answered") endCall(id);
-      for (const one of [...open.keys()]) {
-        const isLeft = type === "player.left" && one.startsWith(`${data.Player} `);
-        if (isLeft || type === "server.offline") endCall(one);
+      const call = open.get(id);
+      if (call && type === "modcall.claimed") setCall(id, false);
+      if (call && type.startsWith("modcall.")) call.isClaimed = type === "modcall.claimed";
+      for (const [one, state] of [...open]) {
+        const isOf = one.startsWith(`${data.Player} `);
+        if (isOf && type === "player.left") state.leftAt ??= second;
+        if (isOf && type === "player.joined") state.leftAt = null;
+        if (type === "server.offline") endCall(one);
       }
       if (type.startsWith("server.")) {
         state = type.slice(7) as State;
@@ -152,7 +166,7 @@ test("alerts are those of the model, however the ledger is judged", () => {
       const state = history.slice(0, upTo).findLast(({ type }) => type.startsWith("server."))?.type;
       const server = {
         state: (state?.slice(7) ?? "online") as State,
-        vouchedUntil: Number.POSITIVE_INFINITY,
+        validUntil: Number.POSITIVE_INFINITY,
         unknownMs: 0,
         count: null,
       };

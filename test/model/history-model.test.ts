@@ -220,9 +220,7 @@ class Run {
   #see(how: How): ReadonlyMap<Visit, Sight> {
     if (how === "without players") return new Map();
     const { now: at, present } = this.world;
-    return new Map(
-      Array.from(present.values(), ({ visit, team, isStaff }) => [visit, { at, team, isStaff }]),
-    );
+    return new Map(Array.from(present.values(), ({ visit, team, isStaff }) => [visit, { at, team, isStaff }]));
   }
 
   async #deliver(reading: GameReading, sights: ReadonlyMap<Visit, Sight>): Promise<void> {
@@ -333,11 +331,7 @@ class RecorderJudge implements Judge {
   }
 }
 
-async function play(
-  judge: Judge,
-  window: number,
-  steps: readonly Step[],
-): Promise<{ run: Run; told: History }> {
+async function play(judge: Judge, window: number, steps: readonly Step[]): Promise<{ run: Run; told: History }> {
   const run = new Run(window, judge);
   await run.take({ kind: "read", how: "whole" });
   for (const step of steps) await run.take(step);
@@ -552,7 +546,5 @@ function listAbsences(visits: readonly Visit[]): [number, number][] {
 }
 
 function readBeforeOffline(steps: readonly Step[]): Step[] {
-  return steps.flatMap((step) =>
-    step.kind === "offline" ? [{ kind: "read", how: "whole" } as const, step] : [step],
-  );
+  return steps.flatMap((step) => (step.kind === "offline" ? [{ kind: "read", how: "whole" } as const, step] : [step]));
 }

@@ -3,11 +3,11 @@
 // no reading showed lies in a gap.
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { type ArchiveMethod, callArchive } from "../../src/core/archive-calls.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
 import { filterAll, typeOfKind } from "../../src/core/events/event-types.ts";
 import type { GameReading } from "../../src/core/events/reading.ts";
 import type { Archive, LedgerEvent } from "../../src/core/ports/archive.ts";
+import { type ArchiveMethod, callArchive } from "../../src/core/ports/archive-calls.ts";
 import type { Gap } from "../../src/core/wire/event-data.ts";
 import { EventRecorder } from "../../src/gateway/events/event-recorder.ts";
 import { openLocalArchive, TestArchive } from "../event-archive.ts";
@@ -36,13 +36,7 @@ class FailingArchive extends TestArchive {
 }
 
 /** What the recorder and the readers of a ledger use. */
-const GUARDED: ReadonlySet<ArchiveMethod> = new Set([
-  "load",
-  "findRecorded",
-  "record",
-  "readPage",
-  "findLast",
-]);
+const GUARDED: ReadonlySet<ArchiveMethod> = new Set(["load", "findRecorded", "record", "readPage", "findLast"]);
 
 type Step =
   | { readonly kind: "happen"; readonly entries: readonly [number, number][] }
@@ -348,5 +342,5 @@ test("every entry that a reading showed is in the ledger once, every other one l
       }
     },
   );
-  await fc.assert(runs, { numRuns: repeat({ usual: 500, long: 50_000 }) });
+  await fc.assert(runs, { numRuns: repeat({ usual: 250, long: 50_000 }) });
 }, 3_600_000);

@@ -2,9 +2,11 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSocket } from "../faults/raw-socket.ts";
-import { makeCertificate } from "./make-certificate.ts";
-import { cleanUp, type Listening, makeFolder, runToEnd, serve, undoLater, until } from "./run-gatehouse.ts";
+import { makeCertificate } from "../make-certificate.ts";
+import { openSocket } from "../raw-socket.ts";
+import { type Listening, runToEnd, serve } from "../run-gatehouse.ts";
+import { cleanUp, findFreePort, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const INSECURE = { tls: { rejectUnauthorized: false } };
 
@@ -12,12 +14,6 @@ afterEach(cleanUp);
 
 async function findAdminUrl(gatehouse: Listening): Promise<string> {
   return /(https?:\S+)$/.exec(await gatehouse.waitForLine("for operators"))?.[1] ?? "";
-}
-
-function findFreePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  probe.stop(true);
-  return probe.port;
 }
 
 async function isRefused(port: number): Promise<boolean> {
@@ -33,10 +29,7 @@ test("the line that programs wait for names the public port, and a line for peop
   const gatehouse = await serve({ cwd: makeFolder(), env: { GATEHOUSE_ADMIN_PORT: "0" } });
   const adminUrl = await findAdminUrl(gatehouse);
   const lines = gatehouse.stdout.trimEnd().split("\n");
-  expect(lines.slice(-2)).toEqual([
-    `gatehouse listening on ${gatehouse.url}`,
-    `gatehouse for operators: ${adminUrl}`,
-  ]);
+  expect(lines.slice(-2)).toEqual([`gatehouse listening on ${gatehouse.url}`, `gatehouse for operators: ${adminUrl}`]);
   expect(lines.filter((line) => line.includes("listening on"))).toHaveLength(1);
   expect((await fetch(`${adminUrl}/admin/servers`)).status).toBe(401);
   expect((await fetch(`${gatehouse.url}/admin/servers`)).status).toBe(404);
@@ -126,4 +119,11 @@ test("all faults of its settings are reported together", async () => {
   expect(both).toContain("GATEHOUSE_PORT must be a whole number");
   expect(await faultsOf({ GATEHOUSE_ADMIN_HOST: "127.0.0.1" })).toContain("needs GATEHOUSE_ADMIN_PORT");
   expect(await faultsOf({ GATEHOUSE_ADMIN_PORT: "8080" })).toContain("another port than GATEHOUSE_PORT");
+});
+
+test("without a word about the port, the command line and doctor find the instance by its data folder", async () => {
+  const cwd = makeFolder();
+  await serve({ cwd });
+  expect(await runToEnd(["servers", "list", "--json"], { cwd })).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(await runToEnd(["doctor", "--ready"], { cwd })).toMatchObject({ exitCode: 0, stderr: "" });
 });

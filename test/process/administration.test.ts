@@ -3,18 +3,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ListeningLock } from "../../src/listening-lock.ts";
-import { makeByHand } from "./make-certificate.ts";
-import {
-  cleanUp,
-  type Listening,
-  makeFolder,
-  type RunOptions,
-  readServer,
-  runToEnd,
-  serve,
-  undoLater,
-} from "./run-gatehouse.ts";
+import { ListeningLock } from "../../src/instance/listening-lock.ts";
+import { makeByHand } from "../make-certificate.ts";
+import { type Listening, type RunOptions, readServer, runToEnd, serve } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
 
 afterEach(cleanUp);
 
@@ -221,7 +213,7 @@ describe("a running Gatehouse", () => {
     const listed = await operate(["commands", "list", "--server", "Demo"]);
     expect(listed.stdout).toMatch(new RegExp(`^${commandId} .* :h hello$`, "m"));
     const shown = await operate(["commands", "show", commandId]);
-    expect(shown.stdout).toMatch(new RegExp(`^key +c \\(${key.key_id}\\)$`, "m"));
+    expect(shown.stdout).toMatch(new RegExp(`^by +c \\(${key.key_id}\\)$`, "m"));
     expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
     expect(await operate(["commands", "show", "cmd_nope"])).toMatchObject({ exitCode: 3, stdout: "" });
   });
@@ -439,6 +431,7 @@ describe("a stand-in for the admin API", () => {
     server_id: "srv_1",
     key_id: "key_1",
     key_label: "bot",
+    sent_by: { kind: "key", id: "key_1", name: "bot" },
     command: ":h \x1b[31mhello\u202e",
     status: "queued",
     position: 1,
@@ -550,14 +543,46 @@ describe("a stand-in for the admin API", () => {
     const block = { key_id: "key_1", server_id: "srv_1", label: "bot", blocked_until: Date.now() + 60_000 };
     const options = standIn((url, { method }) => {
       asked.push(`${method} ${url.pathname}`);
-      return method === "DELETE"
-        ? new Response(null, { status: 204 })
-        : Response.json({ items: [block], next: null });
+      return method === "DELETE" ? new Response(null, { status: 204 }) : Response.json({ items: [block], next: null });
     });
     expect((await runToEnd(["blocks", "list"], options)).stdout).toMatch(/^bot +srv_1 +in \d+[smh] /m);
     expect((await runToEnd(["blocks", "list", "--ids"], options)).stdout).toMatch(/^key_1 +bot +srv_1 /m);
     expect(await runToEnd(["blocks", "lift", "key_1"], options)).toMatchObject({ exitCode: 0 });
     expect(asked).toContain("DELETE /admin/blocks/key_1");
+  });
+
+  test("the block of a person is lifted by the name or the id, and one of several by the id on its server", async () => {
+    const lifted: string[] = [];
+    const blocks = ["per_1@srv_1", "per_2@srv_1", "per_2@srv_2"].map((key_id) => {
+      const [person = "", server_id] = key_id.split("@");
+      return { key_id, server_id, label: `Robin ${person.at(-1)}`, blocked_until: Date.now() + 60_000 };
+    });
+    const options = standIn((url, { method }) => {
+      if (method === "DELETE") lifted.push(decodeURIComponent(url.pathname.split("/").at(-1) ?? ""));
+      return method === "DELETE" ? new Response(null, { status: 204 }) : Response.json({ items: blocks, next: null });
+    });
+    for (const given of ["robin 1", "per_1", "per_1@srv_1", "per_2@srv_2", "per_3@srv_1"])
+      expect(await runToEnd(["blocks", "lift", given], options)).toMatchObject({ exitCode: 0 });
+    expect(lifted).toEqual(["per_1@srv_1", "per_1@srv_1", "per_1@srv_1", "per_2@srv_2", "per_3@srv_1"]);
+    expect(await runToEnd(["blocks", "lift", "Robin 2"], options)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("per_2@srv_1, per_2@srv_2"),
+    });
+  });
+
+  test("a person is shown with the usage on each server", async () => {
+    const person = { person_id: "per_1", name: "Robin", is_operator: false, player_id: null, chat_id: null };
+    const more = { servers: [], disabled: false, created_at: 0, last_seen_at: null, passkeys: 0, sessions: 0 };
+    const usage = [{ server_id: "srv_1", requests: 812, refusals: { 5016: 12 }, hours: [] }];
+    const options = standIn(({ pathname }) =>
+      pathname === "/admin/people/per_1"
+        ? Response.json({ ...person, ...more, usage })
+        : Response.json({ items: [{ server_id: "srv_1", name: "North Town" }], next: null }),
+    );
+    const { stdout } = await runToEnd(["people", "show", "per_1"], options);
+    expect(stdout).toMatch(/^on +North Town$/m);
+    expect(stdout).toMatch(/^requests +812$/m);
+    expect(stdout).toMatch(/^refusals +5016 × 12$/m);
   });
 
   test("thousands of rows reach a pipe whole", async () => {

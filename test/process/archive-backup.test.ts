@@ -3,12 +3,13 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { filterAll } from "../../src/core/events/event-types.ts";
-import type { MapImage } from "../../src/core/map-image.ts";
+import type { MapImage } from "../../src/core/maps/map-image.ts";
 import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { startArchiveThread } from "../../src/threads.ts";
 import { addEvents, kill, kills, readAll } from "../archive/ledger-samples.ts";
 import { makeWebhook } from "../archive/webhook-samples.ts";
-import { cleanUp, makeDataFolder, makeFolder, runToEnd } from "./run-gatehouse.ts";
+import { makeDataFolder, runToEnd } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 afterEach(cleanUp);
 
@@ -94,8 +95,7 @@ describe("the embedded archive", () => {
     const folder = makeNewFolder(old);
     expect((await run("restore", file, "--data-dir", folder)).exitCode).toBe(0);
     await withArchive(folder, async (archive) => {
-      const read = () =>
-        archive.readPage({ serverId: "srv_a", start: { after: last }, filter: filterAll(), limit: 9 });
+      const read = () => archive.readPage({ serverId: "srv_a", start: { after: last }, filter: filterAll(), limit: 9 });
       expect(await read()).toMatchObject({ expired: true });
       await addEvents(archive, [kill(4), kill(6)]);
       expect(await read()).toMatchObject({ expired: true, oldest: { number: 0 } });

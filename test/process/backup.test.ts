@@ -3,29 +3,13 @@
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { root, testWith } from "../needs.ts";
+import { makeDataFolder, readServer, runToEnd, serve, stop } from "../run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
-import {
-  cleanUp,
-  makeDataFolder,
-  makeFolder,
-  readServer,
-  runToEnd,
-  serve,
-  stop,
-  undoLater,
-  until,
-} from "./run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const DEFAULT_NAME = /^gatehouse-backup-\d{8}T\d{6}Z\.db$/;
 
@@ -50,6 +34,30 @@ function makeNewFolder(old: string): string {
 function listTree(folder: string): string[] {
   return readdirSync(folder).sort();
 }
+
+test("--keep leaves the newest backups in a folder, and everything that is no backup of ours", async () => {
+  const { folder } = await makeDataFolder();
+  const target = makeFolder();
+  const days = ["20260101T000000Z", "20260102T000000Z", "20260103T000000Z"].map((day) => `gatehouse-backup-${day}`);
+  const others = ["gatehouse-backup-of-mine.db", "monday.db", "notes.txt"];
+  for (const name of [...days.flatMap((day) => [`${day}.db`, `${day}.archive.db`]), ...others]) {
+    writeFileSync(join(target, name), "");
+  }
+  const backUp = (...args: string[]) => runToEnd(["backup", ...args, "--data-dir", folder, "--json"], { cwd: folder });
+  const { exitCode, stdout } = await backUp(target, "--keep", "2");
+  expect(exitCode).toBe(0);
+  const made = JSON.parse(stdout) as { file: string; removed: string[] };
+  expect(made.removed).toEqual(days.slice(0, 2).map((day) => join(target, `${day}.db`)));
+  const kept = listTree(target).filter((name) => !name.startsWith(basename(made.file, ".db")));
+  expect(kept).toEqual([`${days[2]}.archive.db`, `${days[2]}.db`, ...others].toSorted());
+  expect(existsSync(made.file)).toBe(true);
+
+  const refused = await backUp(join(target, "tuesday.db"), "--keep", "2");
+  expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--keep needs a folder") });
+  expect(existsSync(join(target, "tuesday.db"))).toBe(false);
+  const failed = await backUp(target, "--keep", "0");
+  expect(failed.exitCode).toBe(2);
+});
 
 describe("a backup", () => {
   test("of a running instance under load is whole, and restores to an instance that takes the same keys", async () => {
@@ -290,8 +298,7 @@ describe("restore", () => {
     await Bun.$`chown -R 65534:65534 ${target}`.quiet();
     const { exitCode } = await runToEnd(["restore", file, "--data-dir", target], { cwd: makeFolder() });
     expect(exitCode).toBe(0);
-    for (const name of readdirSync(target))
-      expect([name, statSync(join(target, name)).uid]).toEqual([name, 65_534]);
+    for (const name of readdirSync(target)) expect([name, statSync(join(target, name)).uid]).toEqual([name, 65_534]);
   });
 
   test("without a file is wrong usage", async () => {

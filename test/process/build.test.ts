@@ -4,7 +4,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { cleanUp, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
+import { PYTHON_FOLDER } from "../../scripts/build-clients.ts";
+import { readAs } from "../journeys/operator.ts";
+import { PageBrowser, SoftwarePasskey } from "../people.ts";
+import { readServer, runToEnd, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 const BUILD = resolve(import.meta.dir, "../../scripts/build.sh");
 const outdir = mkdtempSync(join(tmpdir(), "gatehouse-build-"));
@@ -62,16 +66,49 @@ describe("the binary", () => {
     const page = await (await fetch(gatehouse.url)).text();
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? "/no-script";
     const answer = await fetch(gatehouse.url + script);
-    expect([answer.status, answer.headers.get("content-type")]).toEqual([
-      200,
-      "text/javascript; charset=utf-8",
-    ]);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/javascript; charset=utf-8"]);
+  });
+
+  test("has the clients in it, with the module of the Python package byte for byte", async () => {
+    const gatehouse = await serve({ cwd: makeFolder(), program });
+    const module = await fetch(`${gatehouse.url}/client/gatehouse_client.py`);
+    expect(await module.text()).toBe(readFileSync(join(PYTHON_FOLDER, "gatehouse_client/__init__.py"), "utf8"));
+    const page = await (await fetch(`${gatehouse.url}/client/`)).text();
+    const paths = page.match(/\/client\/gatehouse[\w.-]+(?=<)/g) ?? [];
+    expect(paths).toHaveLength(3);
+    for (const path of paths) expect([path, (await fetch(gatehouse.url + path)).status]).toEqual([path, 200]);
+  });
+
+  test("checks passkeys: the library for them works in it", async () => {
+    const cwd = makeFolder();
+    const gatehouse = await serve({ cwd, program });
+    const masterKey = readFileSync(join(cwd, "data/master.key"), "utf8").trim();
+    const admin = (path: string, body?: object) =>
+      fetch(gatehouse.url + path, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${masterKey}`, "Content-Type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    const person = await readAs<{ person_id: string }>(await admin("/admin/people", { name: "Alex" }), 201);
+    const invited = await readAs<{ url: string }>(
+      await admin(`/admin/people/${person.person_id}/invitations`, {}),
+      201,
+    );
+    const page = `http://localhost:${gatehouse.port}`;
+    const browser = new PageBrowser(page);
+    await readAs(await browser.redeem(invited.url.split("/").at(-1) ?? ""), 201);
+    const passkey = new SoftwarePasskey(page);
+    const made = passkey.create(await readAs(await browser.send("POST", "/session/passkeys/options")));
+    await readAs(await browser.send("POST", "/session/passkeys", made), 201);
+    const asked = await readAs<Parameters<typeof passkey.use>[0]>(
+      await browser.send("POST", "/session/passkeys/sign-in/options"),
+    );
+    await readAs(await browser.send("POST", "/session/passkeys/sign-in", passkey.use(asked)), 201);
   });
 
   test("accepts 20 kB of headers and answers 70 kB with 431", async () => {
     const gatehouse = await serve({ cwd: makeFolder(), program });
-    const ask = (size: number) =>
-      fetch(`${gatehouse.url}/healthz`, { headers: { "X-Filler": "x".repeat(size) } });
+    const ask = (size: number) => fetch(`${gatehouse.url}/healthz`, { headers: { "X-Filler": "x".repeat(size) } });
     expect((await ask(20_000)).status).toBe(200);
     expect((await ask(70_000)).status).toBe(431);
   });

@@ -3,17 +3,9 @@ import { afterEach, expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
 import { readdirSync } from "node:fs";
 import manifest from "../../package.json" with { type: "json" };
-import {
-  cleanUp,
-  makeDataFolder,
-  makeFolder,
-  readServer,
-  runToEnd,
-  serve,
-  stop,
-  undoLater,
-  until,
-} from "./run-gatehouse.ts";
+import { makeDataFolder, readServer, runToEnd, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 afterEach(cleanUp);
 

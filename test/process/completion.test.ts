@@ -1,9 +1,10 @@
 // The completion scripts, run in their shells.
 import { afterEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { program, testWith } from "../needs.ts";
-import { cleanUp, makeFolder, runToEnd } from "./run-gatehouse.ts";
+import { PROGRAM, runToEnd } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 afterEach(cleanUp);
 
@@ -13,19 +14,15 @@ async function writeScript(shell: string): Promise<{ folder: string; script: str
   const { exitCode, stdout, stderr } = await runToEnd(["completion", shell], { cwd: folder });
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   writeFileSync(script, stdout);
+  symlinkSync(PROGRAM, join(folder, "gatehouse"));
   return { folder, script };
 }
 
-async function runShell(
-  command: readonly string[],
-  cwd: string,
-): Promise<{ exitCode: number; output: string }> {
-  const child = Bun.spawn([...command], { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [exitCode, stdout, stderr] = await Promise.all([
-    child.exited,
-    child.stdout.text(),
-    child.stderr.text(),
-  ]);
+async function runShell(command: readonly string[], cwd: string): Promise<{ exitCode: number; output: string }> {
+  // The scripts run the program.
+  const env = { ...process.env, PATH: [cwd, process.env.PATH].join(delimiter) };
+  const child = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [exitCode, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
   return { exitCode, output: stdout + stderr };
 }
 
@@ -109,8 +106,6 @@ function expectOffer(
   others: readonly string[],
 ): void {
   const lines = output.split("\n").filter((line) => line !== "");
-  for (const word of offered)
-    expect({ words, lines }).toEqual({ words, lines: expect.arrayContaining([word]) });
-  for (const word of others)
-    expect({ words, lines }).not.toEqual({ words, lines: expect.arrayContaining([word]) });
+  for (const word of offered) expect({ words, lines }).toEqual({ words, lines: expect.arrayContaining([word]) });
+  for (const word of others) expect({ words, lines }).not.toEqual({ words, lines: expect.arrayContaining([word]) });
 }

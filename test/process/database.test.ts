@@ -1,23 +1,15 @@
 // The database file: it survives kill -9 at any moment, and a foreign or damaged file is refused and not changed.
-
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { mintToken } from "../../src/core/token.ts";
-import { withReadOnlyDatabase } from "../../src/sqlite/read-only-database.ts";
+import { mintToken } from "../../src/core/keys/token.ts";
+import { withReadOnlyDatabase } from "../../src/database/sqlite-file/read-only-database.ts";
 import { repeat } from "../long.ts";
+import { readServer, run, runToEnd, serve, stop } from "../run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
-import { cleanUp, makeFolder, readServer, run, runToEnd, serve, stop } from "./run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 const BLOCK_COUNT = 520;
 const KILLS = 20;
@@ -123,10 +115,7 @@ describe("a file that is not ours is refused and not changed", () => {
     if (kind === "a text") writeFileSync(path, "Dear diary,\n");
     if (kind === "a single byte") writeFileSync(path, "x");
     if (kind === "random bytes") writeFileSync(path, randomBytes(20_000));
-    if (
-      kind === "another program's SQLite database" ||
-      kind === "another program's SQLite database in WAL mode"
-    ) {
+    if (kind === "another program's SQLite database" || kind === "another program's SQLite database in WAL mode") {
       const db = new Database(path, { create: true });
       if (kind.endsWith("mode")) db.exec("PRAGMA journal_mode = WAL");
       db.exec("CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('precious')");
@@ -134,9 +123,7 @@ describe("a file that is not ours is refused and not changed", () => {
     }
     if (kind === "a database of a newer Gatehouse") {
       const db = new Database(path, { create: true });
-      db.exec(
-        `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 9999; CREATE TABLE future (x)`,
-      );
+      db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 9999; CREATE TABLE future (x)`);
       db.close();
     }
   }
@@ -170,7 +157,12 @@ describe("a damaged database is refused and not changed", () => {
   async function makeDatabase(): Promise<{ cwd: string; path: string }> {
     const cwd = makeFolder();
     await stop(await serve({ cwd }));
-    return { cwd, path: join(cwd, "data", "gatehouse.db") };
+    const path = join(cwd, "data", "gatehouse.db");
+    // Tables that a migration has dropped leave free pages, where nothing can be damaged.
+    const db = new Database(path);
+    db.exec("VACUUM");
+    db.close();
+    return { cwd, path };
   }
 
   async function expectRefused(cwd: string, path: string): Promise<void> {
@@ -215,7 +207,7 @@ describe("a damaged database is refused and not changed", () => {
       overwrite(path, page * PAGE_BYTES, Buffer.alloc(PAGE_BYTES, 0xa5));
       await expectRefused(cwd, path);
     }
-  }, 120_000);
+  });
 
   test("cut in half", async () => {
     const { cwd, path } = await makeDatabase();

@@ -1,15 +1,18 @@
 // The files in deploy/: each is checked with the program that reads it, if that is installed, and the proxy examples run in
 // front of a real Gatehouse.
 import { afterEach, describe, expect, test } from "bun:test";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { IMAGE_BYTES_MAX } from "../../src/core/map-image.ts";
-import { openSocket } from "../faults/raw-socket.ts";
+import { IMAGE_BYTES_MAX } from "../../src/core/maps/map-image.ts";
 import { PNG_HEADER } from "../journeys/openapi-stage.ts";
+import { makeCertificate } from "../make-certificate.ts";
 import { judgingUnits, program, testWith } from "../needs.ts";
+import { openSocket } from "../raw-socket.ts";
+
+import { makeDataFolder, runToEnd, serve } from "../run-gatehouse.ts";
 import { SocketReader, SseReader } from "../stream-reader.ts";
-import { makeCertificate } from "./make-certificate.ts";
-import { cleanUp, makeFolder, runToEnd, serve, undoLater, until } from "./run-gatehouse.ts";
+import { cleanUp, findFreePort, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 /** `systemd-analyze security` counts from 0, closed, to 10, open. */
@@ -34,23 +37,39 @@ describe("gatehouse.service", () => {
     return new RegExp(`^${name}=(.*)$`, "m").exec(readDeployed("gatehouse.service"))?.[1];
   }
 
-  function writeUnit(): string {
+  function writeUnits(): string[] {
     const folder = makeFolder();
     const binary = join(folder, "gatehouse");
     writeFileSync(binary, "#!/bin/sh\n");
     chmodSync(binary, 0o755);
-    const unit = join(folder, "gatehouse.service");
-    writeFileSync(unit, readDeployed("gatehouse.service").replace("/usr/local/bin/gatehouse", binary));
-    return unit;
+    return ["gatehouse.service", "gatehouse-backup.service", "gatehouse-backup.timer"].map((name) => {
+      const unit = join(folder, name);
+      writeFileSync(unit, readDeployed(name).replace("/usr/local/bin/gatehouse", binary));
+      return unit;
+    });
   }
 
-  testWith(program("systemd-analyze"))("is a unit that systemd understands without complaint", async () => {
-    const { exitCode, output } = await runProgram(["systemd-analyze", "verify", writeUnit()]);
-    expect({ exitCode, output }).toEqual({ exitCode: 0, output: "" });
+  testWith(program("systemd-analyze"))(
+    "and its backup are units that systemd understands without complaint",
+    async () => {
+      const { exitCode, output } = await runProgram(["systemd-analyze", "verify", ...writeUnits()]);
+      expect({ exitCode, output }).toEqual({ exitCode: 0, output: "" });
+    },
+  );
+
+  test("is backed up with a command that there is", async () => {
+    const [, , ...args] = /^ExecStart=(.*)$/m.exec(readDeployed("gatehouse-backup.service"))?.[1]?.split(" ") ?? [];
+    const { folder: data } = await makeDataFolder();
+    const target = makeFolder();
+    const given = args.map((arg) => (arg === "/var/backups/gatehouse" ? target : arg));
+    expect(given).not.toEqual(args);
+    const env = { GATEHOUSE_DATA_DIR: data };
+    expect(await runToEnd(["backup", ...given], { cwd: makeFolder(), env })).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(readdirSync(target)).toHaveLength(1);
   });
 
   testWith(judgingUnits)("leaves the service little to do harm with", async () => {
-    const { output } = await runProgram(["systemd-analyze", "security", "--offline=yes", writeUnit()]);
+    const { output } = await runProgram(["systemd-analyze", "security", "--offline=yes", ...writeUnits().slice(0, 1)]);
     expect(Number(/exposure level for \S+: ([\d.]+)/.exec(output)?.[1])).toBeLessThan(EXPOSURE_MAX);
   });
 
@@ -102,15 +121,19 @@ describe("the container", () => {
     expect(Number.parseInt(image.get("USER") ?? "", 10)).toBeGreaterThan(0);
   });
 
-  test("shares a Valkey that asks for a password, which has no default", () => {
+  test("shares a PostgreSQL and a Valkey that ask for passwords, which have no default", () => {
     const { services } = Bun.YAML.parse(readDeployed("scaled.compose.yaml")) as {
       services: Record<string, { command?: string[]; environment?: Record<string, string> }>;
     };
     const command = services.valkey?.command ?? [];
     const password = command[command.indexOf("--requirepass") + 1] ?? "";
     expect(password).toMatch(/^\$\{REDIS_PASSWORD:\?.+\}$/);
-    const store = services["gatehouse-1"]?.environment?.GATEHOUSE_STORE;
-    expect(store).toBe(`redis://:${password}@valkey:6379`);
+    const ofDatabase = services.postgres?.environment?.POSTGRES_PASSWORD;
+    expect(ofDatabase).toMatch(/^\$\{POSTGRES_PASSWORD:\?.+\}$/);
+    expect(services["gatehouse-1"]?.environment).toMatchObject({
+      GATEHOUSE_STORE: `postgres://gatehouse:${ofDatabase}@postgres:5432/gatehouse`,
+      GATEHOUSE_REDIS: `redis://:${password}@valkey:6379`,
+    });
   });
 
   test("has a health check with an existing command", async () => {
@@ -128,12 +151,6 @@ describe("a proxy in front", () => {
   type Front = { readonly url: string; readonly gatehouse: string; readonly masterKey: string };
 
   const keys = new Map<Front, string>();
-
-  function findFreePort(): number {
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    probe.stop(true);
-    return probe.port;
-  }
 
   async function startBehind(command: (port: number, upstream: string) => Promise<string[]>): Promise<Front> {
     const cwd = makeFolder();

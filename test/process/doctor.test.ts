@@ -16,20 +16,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { BASE_INFO, type FakeAnswer, startFakeGameApi } from "../fake-game-api.ts";
+import { makeCertificate } from "../make-certificate.ts";
+import { makeDataFolder, readServer, run, runToEnd, serve, stop } from "../run-gatehouse.ts";
 import { FakeClock, makeTestFolder, startGatehouse } from "../start-gatehouse.ts";
 import { makeSchema4 } from "../store/old-schema.ts";
-import { makeCertificate } from "./make-certificate.ts";
-import {
-  cleanUp,
-  makeDataFolder,
-  makeFolder,
-  readServer,
-  run,
-  runToEnd,
-  serve,
-  stop,
-  undoLater,
-} from "./run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
 
 type Check = { name: string; result: string; finding: string; remedy: string | null };
 
@@ -119,9 +110,7 @@ describe("files that it creates", () => {
     const before = captureState(data);
     const { exitCode, of } = await diagnose(cwd);
     expect(exitCode).toBe(0);
-    expect(of("store")).toMatchObject([
-      { result: "ok", finding: expect.stringContaining("1 server and 1 key") },
-    ]);
+    expect(of("store")).toMatchObject([{ result: "ok", finding: expect.stringContaining("1 server and 1 key") }]);
     expect(of("instance")).toMatchObject([{ result: "skipped" }]);
     expect(captureState(data)).toEqual(before);
   });
@@ -132,9 +121,7 @@ describe("files that it creates", () => {
     const before = captureState(join(cwd, "data"));
     const { exitCode, of } = await diagnose(cwd);
     expect(exitCode).toBe(0);
-    expect(of("store")).toMatchObject([
-      { result: "ok", finding: expect.stringContaining("1 server and 1 key") },
-    ]);
+    expect(of("store")).toMatchObject([{ result: "ok", finding: expect.stringContaining("1 server and 1 key") }]);
     expect(captureState(join(cwd, "data"))).toEqual(before);
   });
 
@@ -153,12 +140,7 @@ describe("files that it creates", () => {
 
 describe("broken folders", () => {
   test.each<[string, (data: string, path: string) => void, string, RegExp]>([
-    [
-      "a secret that others can read",
-      (data) => chmodSync(join(data, "secret.key"), 0o644),
-      "data folder",
-      /0644/,
-    ],
+    ["a secret that others can read", (data) => chmodSync(join(data, "secret.key"), 0o644), "data folder", /0644/],
     ["a folder that others can write to", (data) => chmodSync(data, 0o777), "data folder", /0777/],
     ["a lost secret", (data) => rmSync(join(data, "secret.key")), "store", /missing/],
     [
@@ -168,12 +150,7 @@ describe("broken folders", () => {
       /not the one/,
     ],
     ["half a database", (_, path) => truncateSync(path, statSync(path).size / 2), "store", /damaged/],
-    [
-      "a text instead of a database",
-      (_, path) => writeFileSync(path, "Dear diary,\n"),
-      "store",
-      /not a Gatehouse/,
-    ],
+    ["a text instead of a database", (_, path) => writeFileSync(path, "Dear diary,\n"), "store", /not a Gatehouse/],
     [
       "a database of the future",
       (_, path) => {
@@ -198,9 +175,7 @@ describe("broken folders", () => {
     const { exitCode, of, said } = await diagnose(cwd);
     expect(exitCode).toBe(1);
     const failures = of(name).filter(({ result }) => result === "failure");
-    expect(failures).toMatchObject([
-      { finding: expect.stringMatching(words), remedy: expect.stringMatching(/\w{3}/) },
-    ]);
+    expect(failures).toMatchObject([{ finding: expect.stringMatching(words), remedy: expect.stringMatching(/\w{3}/) }]);
     expect(captureState(data)).toEqual(before);
     for (const file of readdirSync(data).filter((file) => file.endsWith(".key"))) {
       expect(said).not.toContain(readFileSync(join(data, file), "utf8").trim());
@@ -577,7 +552,12 @@ describe("servers and the upstream that they were made for", () => {
       },
     });
     undoLater(() => impostor.stop(true));
-    const holder = await startGatehouse({ folder });
+    // With one listener the lock in the folder leads to it, whoever has the port now.
+    const lone = await startGatehouse({ folder });
+    await diagnose(folder, { ...env, GATEHOUSE_PORT: port });
+    expect(seen).toEqual([]);
+    await lone.stop();
+    const holder = await startGatehouse({ folder, env: { GATEHOUSE_ADMIN_PORT: "0" } });
     undoLater(() => holder.stop());
     await diagnose(folder, { ...env, GATEHOUSE_PORT: port });
     expect(seen).toEqual([expect.stringMatching(/^Bearer [0-9a-f]{64}$/)]);
@@ -589,7 +569,7 @@ test("doctor names what is open to others: .env, unchecked certificates, plain H
   const cwd = makeFolder();
   const lines = [
     `GATEHOUSE_MASTER_KEY=${"m".repeat(40)}`,
-    "GATEHOUSE_STORE=redis://:canary-password@127.0.0.1:1",
+    "GATEHOUSE_STORE=postgres://me:canary-password@127.0.0.1:1/gatehouse",
   ];
   writeFileSync(join(cwd, ".env"), `${lines.join("\n")}\n`);
   chmodSync(join(cwd, ".env"), 0o644);

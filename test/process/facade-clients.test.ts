@@ -4,8 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "
 import { createRequire } from "node:module";
 import { type AuthenticationError, ErlcClient, type ErlcError, type RateLimitError } from "erlc-api";
 import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts";
-import { openSocket } from "../faults/raw-socket.ts";
-import { cleanUp, type GatehouseProcess, makeFolder, run, stop } from "./run-gatehouse.ts";
+import { openSocket } from "../raw-socket.ts";
+import { type GatehouseProcess, run, stop } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 const MASTER_KEY = "facade-clients-master-key-0123456789";
 const SERVER_FIELDS = [
@@ -77,9 +78,7 @@ async function addBot(rights: object = { commands: ["*"] }, secret = "town"): Pr
 /** What the game was told to run, for one server. */
 function commandsOf({ town }: Bot): string[] {
   const { calls } = simulator.calls(0);
-  return calls
-    .filter(({ kind, server }) => kind === "command" && server === town)
-    .map(({ command = "" }) => command);
+  return calls.filter(({ kind, server }) => kind === "command" && server === town).map(({ command = "" }) => command);
 }
 
 async function errorOf<T extends ErlcError>(promise: Promise<unknown>): Promise<T> {
@@ -248,9 +247,7 @@ describe("the way of calling of", () => {
     const cut = AbortSignal.timeout(100);
     const headers = { ...JSON_BODY, "Server-Key": bot.facadeKey };
     const request = { method: "POST", headers, body: '{"command":":h once"}' };
-    expect(await fetch(`${url}/v2/server/command`, { ...request, signal: cut }).catch(() => "cut")).toBe(
-      "cut",
-    );
+    expect(await fetch(`${url}/v2/server/command`, { ...request, signal: cut }).catch(() => "cut")).toBe("cut");
     const answers = await Promise.all([1, 2, 3].map(() => fetch(`${url}/v2/server/command`, request)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(commandsOf(bot)).toEqual([":h once"]);

@@ -7,7 +7,8 @@ import { recordCommands } from "../command-judge.ts";
 import { repeat } from "../long.ts";
 import { createRandom } from "../random.ts";
 import { type Home, makeHomes, Service } from "../runs/killed-service.ts";
-import { cleanUp, makeFolder, until } from "./run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const CYCLES = repeat({ usual: 4, long: 200 });
 const LIFE_MAX_MS = 350;

@@ -2,8 +2,9 @@
 import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeByHand } from "./make-certificate.ts";
-import { cleanUp, makeFolder, runToEnd, serve, undoLater } from "./run-gatehouse.ts";
+import { makeByHand } from "../make-certificate.ts";
+import { runToEnd, serve } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
 
 afterEach(cleanUp);
 
@@ -37,11 +38,7 @@ function listenAndCut(): string {
 
 test.each([
   ["nothing listens", () => "http://127.0.0.1:1", "nothing listens at"],
-  [
-    "a self-signed certificate",
-    () => `https://127.0.0.1:${listenWithTls()}`,
-    "its certificate is self-signed",
-  ],
+  ["a self-signed certificate", () => `https://127.0.0.1:${listenWithTls()}`, "its certificate is self-signed"],
   ["no TLS at all", () => `https://127.0.0.1:${listenPlainly()}`, "does not speak TLS"],
   ["a cut connection", () => `http://127.0.0.1:${listenAndCut()}`, "the connection was cut"],
   ["a name that does not exist", () => "https://gate.invalid", "its name cannot be resolved"],
@@ -53,21 +50,26 @@ test.each([
   expect(stderr).not.toMatch(RUNTIME);
 });
 
-test("doctor, with a Redis that does not run and an instance that is not ready", async () => {
+test("doctor, with a PostgreSQL and a Redis that do not run and an instance that is not ready", async () => {
   const cwd = makeFolder();
-  const env = { GATEHOUSE_STORE: "redis://127.0.0.1:1", GATEHOUSE_PORT: "1" };
+  const env = {
+    GATEHOUSE_STORE: "postgres://127.0.0.1:1/gatehouse",
+    GATEHOUSE_REDIS: "redis://127.0.0.1:1",
+    GATEHOUSE_PORT: "1",
+  };
   const { stdout } = await runToEnd(["doctor"], { cwd, env });
+  expect(stdout).toContain("PostgreSQL cannot be used");
   expect(stdout).toContain("Redis cannot be used: the connection was refused");
   expect(stdout).not.toMatch(RUNTIME);
   const ready = await runToEnd(["doctor", "--ready"], { cwd, env });
   expect(ready.stderr).toContain("is not ready (the connection was refused)");
 });
 
-test("migrate, with a Redis that does not run", async () => {
+test("migrate, with a PostgreSQL that does not run", async () => {
   const cwd = makeFolder();
-  const env = { GATEHOUSE_SECRET: "s".repeat(32), GATEHOUSE_STORE: "redis://127.0.0.1:1" };
+  const env = { GATEHOUSE_SECRET: "s".repeat(32), GATEHOUSE_STORE: "postgres://127.0.0.1:1/gatehouse" };
   const { stderr } = await runToEnd(["migrate", "--to", "sqlite"], { cwd, env });
-  expect(stderr).toContain("the connection was refused");
+  expect(stderr).toContain("cannot be used: Failed to connect");
   expect(stderr).not.toMatch(RUNTIME);
 });
 

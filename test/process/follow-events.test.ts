@@ -1,17 +1,9 @@
 // gatehouse events --follow as a process, over kills and restarts of Gatehouse.
 import { afterEach, expect, test } from "bun:test";
 import { startSimulator } from "../../src/simulator/simulator.ts";
-import {
-  cleanUp,
-  type GatehouseProcess,
-  makeFolder,
-  run,
-  runToEnd,
-  serve,
-  stop,
-  undoLater,
-  until,
-} from "./run-gatehouse.ts";
+import { type GatehouseProcess, run, runToEnd, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 afterEach(cleanUp);
 
@@ -55,4 +47,4 @@ test("--follow --json prints each event once over a restart and a kill, one a li
   const all = stdout.split("\n").slice(0, -1);
   expect(shown).toEqual(all.slice(0, shown.length));
   expect(follower.stdout).toEndWith("\n");
-}, 120_000);
+});

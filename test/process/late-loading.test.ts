@@ -2,7 +2,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { cleanUp, makeFolder, run, serve, stop } from "./run-gatehouse.ts";
+import { run, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 const REFERENCE = "/src/http/openapi/";
@@ -58,12 +59,9 @@ describe("a command", () => {
     return { listLoaded, stdout: child.stdout };
   }
 
-  test.each([[["--json"]], [[]]])(
-    "that lists keys with options %p loads no prompts",
-    async (options: string[]) => {
-      const { listLoaded, stdout } = await list(options);
-      expect(stdout).toContain("demo");
-      expect(listLoaded(PROMPTS)).toEqual([]);
-    },
-  );
+  test.each([[["--json"]], [[]]])("that lists keys with options %p loads no prompts", async (options: string[]) => {
+    const { listLoaded, stdout } = await list(options);
+    expect(stdout).toContain("demo");
+    expect(listLoaded(PROMPTS)).toEqual([]);
+  });
 });

@@ -1,241 +1,395 @@
-// gatehouse migrate: from the embedded store to a real Redis and back, without any loss.
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { randomBytes } from "node:crypto";
+// gatehouse migrate: everything that lasts, from the data folder to a real PostgreSQL and back, without any loss.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
-import type { Log } from "../../src/core/ports/log.ts";
-import type { PortableItem, PortableStore } from "../../src/core/ports/portable-store.ts";
-import { hashToken, mintToken } from "../../src/core/token.ts";
-import { openRedisStore } from "../../src/store/redis/redis-store.ts";
-import { Sealer } from "../../src/store/sealer.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import { type RedisServer, startRedis, stopRedisServers } from "../redis-server.ts";
-import { cleanUp, makeFolder, readServer, runToEnd, serve, stop } from "./run-gatehouse.ts";
+import { ARCHIVE_MIGRATIONS } from "../../src/database/archive/migrations.ts";
+import { openArchiveFile } from "../../src/database/archive/open-archive-file.ts";
+import { readTable } from "../../src/database/copy-table.ts";
+import { tablesOf } from "../../src/database/migrations.ts";
+import { PostgresTool } from "../../src/database/postgres.ts";
+import type { Driver, Table } from "../../src/database/sql.ts";
+import { SqliteDriver } from "../../src/database/sqlite.ts";
+import { STORE_MIGRATIONS } from "../../src/database/store/migrations.ts";
+import { lockDataFolder, openStoreFile } from "../../src/database/store/open-store-file.ts";
+import { refuseUnfinished } from "../../src/database/store/settings.ts";
+import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
+import { run, runToEnd, stop } from "../run-gatehouse.ts";
+import { makeOldFile, OLD_SCHEMA, OLD_SECRET } from "../store/old-files.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
+import { until } from "../until.ts";
 
-const SECRET = "a secret for two stores, long enough";
-const MASTER_KEY = "m".repeat(40);
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
-const env = { GATEHOUSE_SECRET: SECRET, GATEHOUSE_MASTER_KEY: MASTER_KEY };
+const NOT_MOVED = new Set(["directory", "changes", "instances", "leases"]);
+const STORE_TABLES = tablesOf(STORE_MIGRATIONS).filter(({ name }) => !NOT_MOVED.has(name));
+const ARCHIVE_TABLES = tablesOf(ARCHIVE_MIGRATIONS);
+const env = { GATEHOUSE_SECRET: OLD_SECRET };
+/** More than a page, so that a move can be interrupted within a table. */
+const MANY = 30_000;
 
-let redis: RedisServer;
+let server: PostgresServer;
 beforeAll(async () => {
-  redis = await startRedis();
+  server = await startPostgres();
 });
-afterAll(stopRedisServers);
+afterAll(stopPostgresServers);
 afterEach(cleanUp);
 
-function openEmbedded(folder: string): PortableStore {
-  const path = join(folder, "gatehouse.db");
-  return openSqliteStore({ path, sealer: new Sealer(SECRET), log: SILENT, clock: Date.now });
+const databaseOf = (folder: string) => join(folder, "gatehouse.db");
+const archiveOf = (folder: string) => join(folder, "archive.db");
+
+/** A data folder with every kind of row in the store, and an archive. */
+function makeFullFolder(many = 0): string {
+  const folder = makeFolder();
+  makeOldFile(databaseOf(folder), OLD_SCHEMA);
+  const store = openStoreFile(databaseOf(folder));
+  store.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${Math.max(many, 2_500)})
+    INSERT INTO usage SELECT 'key_' || i % 7, i, 0, i FROM n`);
+  store.exec(`INSERT INTO people (seq, person_id, name, name_key, operator, player_id, chat_id, disabled, created_at, last_seen_at)
+      VALUES (6, 'per_a', 'Zoë ☃', 'zoë ☃', 1, '77', '88', 0, 5, 6);
+    INSERT INTO person_servers VALUES ('per_a', 'srv_a', 'helper');
+    INSERT INTO roles VALUES ('helper', 'Helfer', 3, 1, '[":h"]', 5);
+    UPDATE roles SET title = 'Zuschauer' WHERE name = 'viewer';
+    INSERT INTO invitations VALUES ('per_a', 'i', 9);
+    INSERT INTO passkeys VALUES ('psk_a', 'per_a', 'c', 'p', 4294967295, '["usb"]', 'Firefox', 5, NULL);
+    INSERT INTO person_sessions VALUES ('ses_a', 'per_a', 's', 1, '88', 'Firefox', 5, 6, 9);
+    INSERT INTO used_challenges VALUES ('challenge', 9);
+    UPDATE servers SET owners_sign_in = 1 WHERE server_id = 'srv_a';
+    UPDATE commands SET sent_by = '{"kind":"person","id":"per_a","name":"Zoë ☃"}' WHERE seq = 6`);
+  store.exec("UPDATE directory SET version = 41; INSERT INTO changes VALUES (41, 'key_used')");
+  store.close();
+  const archive = openArchiveFile(archiveOf(folder));
+  archive.exec(`INSERT INTO ledgers (ledger, server_id, version, last_number, last_mark, floor_number, floor_mark, last_day, identity_count)
+    VALUES (1, 'srv_a', 3, 2, 9, 0, 8, 7, 0)`);
+  archive.exec("INSERT INTO memory (ledger, part, text) VALUES (1, 'queue', '«☃ 😀» \\u0000')");
+  archive.close();
+  return folder;
 }
 
-async function readAll(store: PortableStore): Promise<PortableItem[]> {
-  const items: PortableItem[] = [];
-  for await (const item of store.readItems()) items.push(item);
-  await store.close();
-  return items;
-}
-
-/** Two servers, keys of every kind, a block, commands that wait. */
-async function fill(folder: string): Promise<string> {
-  const store = openEmbedded(folder);
-  const now = Date.now();
-  const one = await store.servers.create(
-    { name: "One", community: "one", serverKey: "one-Key", isSimulated: true },
-    now,
-  );
-  const two = await store.servers.create({ name: "Two", community: null, serverKey: "two-Key" }, now);
-  await store.servers.update(two.serverId, {
-    serverKey: "two-Other",
-    isWatched: false,
-    publicStatus: { slug: "two", showsJoinKey: true },
-  });
-  const token = mintToken(randomBytes);
-  const draft = (serverId: string, tokenHash: string) => {
-    return { ...DEFAULT_RIGHTS, serverId, label: "bot", expiresAt: null, tokenHash };
-  };
-  const key = await store.keys.create(
-    { ...draft(one.serverId, hashToken(token)), ipAllow: ["127.0.0.0/8"] },
-    now,
-  );
-  const spammer = await store.keys.create(draft(two.serverId, "spam"), now);
-  const revoked = await store.keys.create(draft(two.serverId, "gone"), now);
-  const rotated = await store.keys.create({ ...draft(two.serverId, "old"), expiresAt: now + 9e9 }, now);
-  if (!key || !spammer || !revoked || !rotated) throw new Error("no keys were made");
-  await store.keys.revoke(revoked.keyId, now);
-  await store.keys.rotate(rotated.keyId, "new", now + 3_600_000, now);
-  await store.keys.update(rotated.keyId, { isSuspended: true, commands: [":h"], sections: 3 });
-  await store.usage.add([
-    { keyId: key.keyId, hour: now - (now % 3_600_000), lastUsedAt: now, counts: new Map([[0, 1]]) },
-  ]);
-  for (let i = 0; i < 520; i++) await store.limits.judge(spammer, now, true);
-  for (const text of [":h first", ":h second"]) {
-    const { serverId } = two;
-    await store.commands.accept({ serverId, keyId: rotated.keyId, text, idempotencyKey: text.slice(3) }, now);
-  }
-  await store.close();
-  return token;
-}
-
-test("everything arrives as it was, there and back, and the keys work on", async () => {
-  await redis.ask("FLUSHALL");
-  const [cwd, back] = [makeFolder(), makeFolder()];
-  const token = await fill(cwd);
-  // Longer than a request would wait for it.
-  await redis.ask("CLIENT", "PAUSE", "2500", "ALL");
-  const there = await runToEnd(
-    ["migrate", "--from", "sqlite", "--to", redis.url, "--data-dir", cwd, "--json"],
-    { cwd, env },
-  );
-  expect(there).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(JSON.parse(there.stdout)).toEqual({ servers: 2, keys: 4, blocks: 1, commands: 2 });
-
-  const again = await runToEnd(["migrate", "--from", redis.url, "--to", "sqlite", "--data-dir", back], {
-    cwd,
-    env,
-  });
-  expect(again).toMatchObject({ exitCode: 0, stderr: "" });
-  const items = await readAll(openEmbedded(cwd));
-  expect(items.map(({ kind }) => kind)).toEqual([
-    ...["server", "server", "key", "key", "key", "key"],
-    ...["block", "command", "command"],
-  ] as PortableItem["kind"][]);
-  expect(await readAll(openEmbedded(back))).toEqual(items);
-
-  const gatehouse = await serve({ cwd, env: { ...env, GATEHOUSE_STORE: redis.url } });
-  expect((await readServer(gatehouse.url, token)).status).toBe(200);
-  expect(await stop(gatehouse)).toBe(0);
-});
-
-test("a store into which a migration was killed half-way is not served", async () => {
-  await redis.ask("FLUSHALL");
-  const cwd = makeFolder();
-  await fill(cwd);
-  // The target refuses the commands, which are written last.
-  await redis.ask(
-    "ACL",
-    "SETUSER",
-    "default",
-    "resetkeys",
-    "~gatehouse:{directory}:*",
-    "~gatehouse:{budget}:*",
-  );
-  const args = ["migrate", "--from", "sqlite", "--to", redis.url, "--data-dir", cwd];
-  const half = await runToEnd(args, { cwd, env });
-  await redis.ask("ACL", "SETUSER", "default", "allkeys");
-  expect(half.exitCode).not.toBe(0);
-  expect(await redis.ask("HLEN", "gatehouse:{directory}:servers")).toBe(2);
-  const served = await runToEnd(["serve", "--port", "0"], {
-    cwd,
-    env: { ...env, GATEHOUSE_STORE: redis.url },
-  });
-  expect(served).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("was not finished") });
-});
-
-test("a store that is in use, or not empty, is refused, and nothing is changed", async () => {
-  await redis.ask("FLUSHALL");
-  const cwd = makeFolder();
-  await fill(cwd);
-  const move = (from: string, to: string) => {
-    return runToEnd(["migrate", "--from", from, "--to", to, "--data-dir", cwd], { cwd, env });
-  };
-  const sealer = new Sealer(SECRET);
-  const user = await openRedisStore({ address: redis.address, sealer, log: SILENT, commandLeaseMs: 1_000 });
-  expect(await move("sqlite", redis.url)).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining("stop"),
-  });
-  await user.close();
-  const embedded = openEmbedded(cwd);
-  const inUse = await move("sqlite", redis.url);
-  expect(inUse).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("another Gatehouse") });
-  await embedded.close();
-  expect((await move("sqlite", redis.url)).exitCode).toBe(0);
-  const full = await move("sqlite", redis.url);
-  expect(full).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("not empty") });
-  expect((await move("sqlite", "sqlite")).exitCode).toBe(2);
-  const wrong = await move("sqlite", "redis://user:canary@nowhere.invalid:1/x/y");
-  expect(wrong.exitCode).toBe(2);
-  expect(wrong.stderr).not.toContain("canary");
-});
-
-test("a Redis with a record that is ignored is not moved, because that record would be left behind", async () => {
-  await redis.ask("FLUSHALL");
-  const [cwd, back] = [makeFolder(), makeFolder()];
-  await fill(cwd);
-  const move = (...stores: string[]) => runToEnd(["migrate", ...stores], { cwd, env });
-  expect((await move("--from", "sqlite", "--to", redis.url, "--data-dir", cwd)).exitCode).toBe(0);
-  const keys = "gatehouse:{directory}:keys";
-  const texts = (await redis.ask("HVALS", keys)) as string[];
-  const text = texts.find((record) => record.includes('"revokedAt":null')) ?? "";
-  await redis.ask("HSET", keys, JSON.parse(text).keyId, text.replace('"label":"bot"', '"label":"other"'));
-  const refused = await move("--from", redis.url, "--to", "sqlite", "--data-dir", back);
-  expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("1 servers and keys") });
-  expect(existsSync(join(back, "gatehouse.db"))).toBe(false);
-});
-
-test.each([
-  ["full", ["CONFIG", "SET", "maxmemory", "1"], ["CONFIG", "SET", "maxmemory", "0"], "OOM"],
-  ["a replica", ["REPLICAOF", "127.0.0.1", "1"], ["REPLICAOF", "NO", "ONE"], "READONLY"],
-])("doctor reports that a Redis refuses writes: one that is %s", async (_, spoil, mend, reason) => {
-  await redis.ask(...spoil);
-  try {
-    const found = await runToEnd(["doctor"], {
-      cwd: makeFolder(),
-      env: { ...env, GATEHOUSE_STORE: redis.url },
+/** Every row that lasts, as text. */
+async function readRows(driver: Driver, tables: readonly Table[]): Promise<string[]> {
+  const texts: string[] = [];
+  for (const table of tables)
+    await driver.query(async (sql) => {
+      for await (const rows of readTable(sql, table))
+        for (const row of rows) if (row.name !== "migration") texts.push(`${table.name} ${JSON.stringify(row)}`);
     });
-    expect(found.exitCode).toBe(1);
-    expect(found.stdout).toContain(`Redis refuses writes: ${reason}`);
+  return texts;
+}
+
+async function readFolder(folder: string): Promise<string[]> {
+  const [store, archive] = [
+    new SqliteDriver(openStoreFile(databaseOf(folder))),
+    new SqliteDriver(openArchiveFile(archiveOf(folder))),
+  ];
+  const rows = [...(await readRows(store, STORE_TABLES)), ...(await readRows(archive, ARCHIVE_TABLES))];
+  store.close();
+  archive.close();
+  return rows;
+}
+
+async function usePostgres<T>(url: string, work: (tool: PostgresTool) => Promise<T>): Promise<T> {
+  const tool = await PostgresTool.open(url, [STORE_MIGRATIONS, ARCHIVE_MIGRATIONS]);
+  try {
+    return await work(tool);
   } finally {
-    await redis.ask(...mend);
+    await tool.close();
   }
+}
+
+const readPostgres = (url: string) =>
+  usePostgres(url, async (tool) => [
+    ...(await readRows(tool, STORE_TABLES)),
+    ...(await readRows(tool, ARCHIVE_TABLES)),
+  ]);
+
+function findSetting(driver: Driver, name: string): Promise<string | undefined> {
+  return driver.query(async (sql) => {
+    return (await sql.get<{ value: string }>("SELECT value FROM settings WHERE name = ?1", name))?.value;
+  });
+}
+
+function migrateArgs(from: string, to: string, folder: string): string[] {
+  return ["migrate", "--from", from, "--to", to, "--data-dir", folder];
+}
+
+const move = (from: string, to: string, folder: string, otherEnv: Record<string, string> = {}) =>
+  runToEnd([...migrateArgs(from, to, folder), "--json"], { cwd: folder, env: { ...env, ...otherEnv } });
+
+function expectRefused({ exitCode, stderr }: { exitCode: number; stderr: string }, words: string, code = 1): void {
+  expect(stderr).toContain(words);
+  expect(exitCode).toBe(code);
+}
+
+describe("a move", () => {
+  test("there and back: every row arrives as it was, and numbers go on", async () => {
+    const [folder, back] = [makeFullFolder(), makeFolder()];
+    const url = await server.createDatabase();
+    const before = await readFolder(folder);
+    for (const { name } of [...STORE_TABLES, ...ARCHIVE_TABLES].slice(0, STORE_TABLES.length))
+      expect(before.some((text) => text.startsWith(`${name} `))).toBe(true);
+
+    const there = await move("sqlite", url, folder);
+    expect(there).toMatchObject({ exitCode: 0, stderr: "" });
+    const { was_done, resumed, moved, not_moved } = JSON.parse(there.stdout);
+    expect({ was_done, resumed }).toEqual({ was_done: false, resumed: false });
+    expect(moved).toMatchObject({
+      servers: 2,
+      keys: 3,
+      audit: 1,
+      commands: 5,
+      people: 1,
+      roles: 6,
+      receipts: 1,
+      ledgers: 1,
+      memory: 1,
+    });
+    expect(Object.keys(moved)).not.toContain("instances");
+    expect(not_moved).toHaveLength(2);
+    expect(await readPostgres(url)).toEqual(before);
+    expect(await readFolder(folder)).toEqual(before);
+
+    const homeward = await move(url, "sqlite", back);
+    expect(homeward).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await readFolder(back)).toEqual(before);
+    const insert = "INSERT INTO audit (at, action, actor, target, details) VALUES (1, 'a', '', '', '') RETURNING seq";
+    const store = new SqliteDriver(openStoreFile(databaseOf(back)));
+    for (const driver of [store, await PostgresTool.open(url, [STORE_MIGRATIONS])]) {
+      expect(await driver.transact((sql) => sql.get(insert))).toEqual({ seq: 9 });
+      // A version that a Redis may still have must not come again.
+      const found = await driver.query((sql) => sql.get<{ version: number }>("SELECT version FROM directory"));
+      expect(found?.version).toBeGreaterThan(41);
+      expect(await driver.query((sql) => sql.all("SELECT * FROM changes"))).toEqual([]);
+      await driver.close();
+    }
+  });
+
+  test("says in words what was moved, what was not, and what to set", async () => {
+    const folder = makeFullFolder();
+    writeFileSync(join(folder, "secret.key"), OLD_SECRET);
+    const url = await server.createDatabase();
+    const { exitCode, stdout } = await runToEnd(migrateArgs("sqlite", url, folder), { cwd: folder });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/every row arrived as it was/);
+    expect(stdout).toMatch(/\b2 {2}servers\n/);
+    expect(stdout).toContain("Not moved: windows of the limit.");
+    expect(stdout).toContain(`secret.key and master.key in ${folder}`);
+  });
+
+  test("that was finished changes nothing when it is repeated, and is refused once the source was used", async () => {
+    const folder = makeFullFolder();
+    const url = await server.createDatabase();
+    expect((await move("sqlite", url, folder)).exitCode).toBe(0);
+    // The new place is in use meanwhile.
+    await server.ask("UPDATE gatehouse.keys SET label = 'changed'", url);
+    const after = await readPostgres(url);
+    const again = await move("sqlite", url, folder);
+    expect(again.exitCode).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({ was_done: true, moved: { servers: 2 } });
+    expect(await readPostgres(url)).toEqual(after);
+
+    const store = openStoreFile(databaseOf(folder));
+    store.exec("UPDATE servers SET name = 'other'");
+    store.close();
+    const later = await move("sqlite", url, folder);
+    expectRefused(later, "is not empty");
+    expect(await readPostgres(url)).toEqual(after);
+  });
 });
 
-test("doctor checks Redis, and backup says that it does not support it", async () => {
-  await redis.ask("FLUSHALL");
-  const cwd = makeFolder();
-  const withRedis = { ...env, GATEHOUSE_STORE: redis.url };
-  const { stdout, exitCode } = await runToEnd(["doctor", "--json"], { cwd, env: withRedis });
-  const { checks } = JSON.parse(stdout) as { checks: { name: string; result: string; finding: string }[] };
-  expect(checks.find(({ name }) => name === "store")).toMatchObject({ result: "ok" });
-  expect(exitCode).toBe(0);
-  await redis.ask("CONFIG", "SET", "appendfsync", "everysec");
-  const lax = await runToEnd(["doctor"], { cwd, env: withRedis });
-  await redis.ask("CONFIG", "SET", "appendfsync", "always");
-  expect(lax.stdout).toContain("appendfsync everysec");
-  const gone = await runToEnd(["doctor"], { cwd, env: { ...env, GATEHOUSE_STORE: "redis://127.0.0.1:1" } });
-  expect(gone).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("Redis cannot be used") });
-  const backup = await runToEnd(["backup"], { cwd, env: withRedis });
-  expect(backup).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("Redis") });
-  expect(existsSync(join(cwd, "data"))).toBe(false);
+describe("a move that is killed", () => {
+  /** Kills the move when some rows of the table have arrived. */
+  async function killMove(args: readonly string[], folder: string, countArrived: () => Promise<number>): Promise<void> {
+    const child = run(args, { cwd: folder, env });
+    await until("nothing arrives", async () => (await countArrived()) > 0);
+    expect(await stop(child, "SIGKILL")).toBe(137);
+    expect(await countArrived()).toBeLessThan(MANY);
+  }
+
+  const isUnfinished = async (driver: Driver) =>
+    await expect(refuseUnfinished({ find: (name) => findSetting(driver, name) })).rejects.toThrow("was not finished");
+  const isFinished = (driver: Driver) => refuseUnfinished({ find: (name) => findSetting(driver, name) });
+
+  test("into a PostgreSQL: no instance starts on it, and the next run goes on, also after the source was used", async () => {
+    const folder = makeFullFolder(MANY);
+    const url = await server.createDatabase();
+    const countUsage = async () => {
+      const rows = await server.ask("SELECT count(*)::int AS n FROM gatehouse.usage", url).catch(() => []);
+      return (rows[0] as { n: number } | undefined)?.n ?? 0;
+    };
+    await killMove(migrateArgs("sqlite", url, folder), folder, countUsage);
+    await usePostgres(url, isUnfinished);
+    // A row that has arrived is changed, and one is deleted.
+    const store = openStoreFile(databaseOf(folder));
+    store.exec(
+      "UPDATE servers SET name = 'other' WHERE server_id = 'srv_a'; DELETE FROM keys WHERE key_id = 'key_ended'",
+    );
+    store.close();
+    const arrivedBefore = await countUsage();
+    expect(arrivedBefore).toBeGreaterThan(0);
+    const again = await move("sqlite", url, folder);
+    expect(again).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(JSON.parse(again.stdout)).toMatchObject({ resumed: true, moved: { keys: 2 } });
+    expect(await readPostgres(url)).toEqual(await readFolder(folder));
+    await usePostgres(url, isFinished);
+  });
+
+  test("into a data folder: no instance starts on it, and the next run goes on", async () => {
+    const [full, folder] = [makeFullFolder(MANY), makeFolder()];
+    const url = await server.createDatabase();
+    expect((await move("sqlite", url, full)).exitCode).toBe(0);
+    const countUsage = async () => {
+      if (!existsSync(databaseOf(folder))) return 0;
+      const { Database } = await import("bun:sqlite");
+      const db = new Database(databaseOf(folder), { readonly: true });
+      try {
+        return db.query<{ n: number }, []>("SELECT count(*) AS n FROM usage").get()?.n ?? 0;
+      } catch {
+        // There are no tables yet.
+        return 0;
+      } finally {
+        db.close();
+      }
+    };
+    await killMove(migrateArgs(url, "sqlite", folder), folder, countUsage);
+    const half = new SqliteDriver(openStoreFile(databaseOf(folder)));
+    await isUnfinished(half);
+    half.close();
+    const again = await move(url, "sqlite", folder);
+    expect(again).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(JSON.parse(again.stdout)).toMatchObject({ resumed: true });
+    expect(await readFolder(folder)).toEqual(await readFolder(full));
+    const whole = new SqliteDriver(openStoreFile(databaseOf(folder)));
+    await isFinished(whole);
+    whole.close();
+  });
+
+  test("cannot be moved on to a third place", async () => {
+    const folder = makeFullFolder();
+    const url = await server.createDatabase();
+    await usePostgres(url, (tool) =>
+      tool.transact((sql) => sql.run("INSERT INTO settings (name, value) VALUES ('migration', 'unfinished')")),
+    );
+    const refused = await move(url, "sqlite", folder);
+    expectRefused(refused, "was not finished");
+  });
+});
+
+describe("is refused, and nothing is changed,", () => {
+  test("when the target is not empty", async () => {
+    const folder = makeFullFolder();
+    const url = await server.createDatabase();
+    await usePostgres(url, (tool) =>
+      tool.transact((sql) => sql.run("INSERT INTO blocks (key_id, blocked_until) VALUES ('key_x', 5)")),
+    );
+    const before = await readPostgres(url);
+    const refused = await move("sqlite", url, folder);
+    expectRefused(refused, "is not empty (blocks: 1)");
+    expect(refused.stderr).toContain(String(server.port));
+    expect(await readPostgres(url)).toEqual(before);
+
+    const full = await server.createDatabase();
+    expect((await move("sqlite", full, folder)).exitCode).toBe(0);
+    const here = await readFolder(folder);
+    const back = await move(full, "sqlite", folder);
+    expectRefused(back, `${folder} is not empty`);
+    expect(await readFolder(folder)).toEqual(here);
+  });
+
+  test("while an instance uses the source or the target", async () => {
+    const folder = makeFullFolder();
+    const url = await server.createDatabase();
+    const lock = lockDataFolder(`${databaseOf(folder)}.lock`);
+    const locked = await move("sqlite", url, folder);
+    lock.close();
+    expectRefused(locked, "another Gatehouse is using");
+
+    const nowMs = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    const see = (agoMs: number, place: string) =>
+      server.ask(
+        `INSERT INTO gatehouse.instances VALUES ('ins_1', 1, ${nowMs} - ${agoMs}, '')
+         ON CONFLICT (instance_id) DO UPDATE SET seen_at = excluded.seen_at`,
+        place,
+      );
+    await usePostgres(url, () => see(0, url));
+    const used = await move("sqlite", url, folder);
+    expectRefused(used, "1 instance(s) of Gatehouse use");
+    // One that was killed is no instance any more.
+    await see(11_000, url);
+    expect((await move("sqlite", url, folder)).exitCode).toBe(0);
+    await see(0, url);
+    const back = makeFolder();
+    const asSource = await move(url, "sqlite", back);
+    expectRefused(asSource, "1 instance(s)");
+    expect(existsSync(databaseOf(back))).toBe(false);
+  });
+
+  test("with another secret, or without one", async () => {
+    const folder = makeFullFolder();
+    const url = await server.createDatabase();
+    const wrong = await move("sqlite", url, folder, {
+      GATEHOUSE_SECRET: "canary: another secret, long enough",
+    });
+    expectRefused(wrong, "put the right one there");
+    expect(wrong.stderr).not.toContain("canary");
+    const none = await runToEnd(migrateArgs("sqlite", url, folder), { cwd: folder });
+    expectRefused(none, "no secret.key");
+    expect(await server.ask("SELECT 1 FROM pg_namespace WHERE nspname = 'gatehouse'", url)).toHaveLength(0);
+  });
+
+  test("from an empty place", async () => {
+    const folder = makeFolder();
+    const none = await move("sqlite", await server.createDatabase(), folder);
+    expectRefused(none, "there is no");
+    const empty = await move(await server.createDatabase(), "sqlite", folder);
+    expectRefused(empty, "holds nothing");
+    expect(existsSync(databaseOf(folder))).toBe(false);
+  });
+
+  test.each([
+    ["redis://127.0.0.1:6379", "sqlite"],
+    ["sqlite", "rediss+cluster://user:canary@nowhere.invalid:1"],
+  ])("from or to a Redis (%s, %s), with what to do instead", async (from, to) => {
+    const folder = makeFullFolder();
+    writeFileSync(join(folder, "to"), to);
+    const args = ["migrate", "--from", from, "--to-file", join(folder, "to"), "--data-dir", folder];
+    const refused = await runToEnd(args, { cwd: folder, env });
+    expectRefused(refused, "version 0.2 can move them", 2);
+    expect(refused.stderr).not.toContain("canary");
+  });
+
+  test("when a PostgreSQL cannot be reached, without its password", async () => {
+    const folder = makeFullFolder();
+    const address = `postgres://gatehouse:s3cr3t@127.0.0.1:${server.port}/no_such_database`;
+    writeFileSync(join(folder, "address"), `${address}\n`);
+    const before = await readFolder(folder);
+    const args = ["migrate", "--from", "sqlite", "--to-file", "address", "--data-dir", folder];
+    const failed = await runToEnd(args, { cwd: folder, env });
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stderr).toContain("//[redacted]@");
+    expect(failed.stderr + failed.stdout).not.toContain("s3cr3t");
+    expect(await readFolder(folder)).toEqual(before);
+  });
 });
 
 test("an address with a password comes from a file, standard input or GATEHOUSE_STORE, never from an argument", async () => {
-  await redis.ask("FLUSHALL");
-  await redis.ask("ACL", "SETUSER", "mover", "on", ">canary-password", "allkeys", "allchannels", "+@all");
-  const address = redis.url.replace("redis://", "redis://mover:canary-password@");
-  const cwd = makeFolder();
-  await fill(cwd);
-  const args = ["migrate", "--data-dir", cwd, "--json"];
-  const there = [...args, "--from", "sqlite"];
+  await server.ask("CREATE ROLE mover SUPERUSER LOGIN PASSWORD 'canary-password'");
+  const folder = makeFullFolder();
+  const args = ["migrate", "--data-dir", folder, "--json"];
+  const withPassword = async () => (await server.createDatabase()).replace("//gatehouse@", "//mover:canary-password@");
   for (const option of ["--to", "--from"]) {
-    const ended = await runToEnd([...args, option, address], { cwd, env });
+    const ended = await runToEnd([...args, option, await withPassword()], { cwd: folder, env });
     expect(ended).toMatchObject({ exitCode: 2, stdout: "" });
     expect(ended.stderr).toContain(`${option}-file`);
     expect(ended.stderr).not.toContain("canary");
   }
-  const moved = JSON.stringify({ servers: 2, keys: 4, blocks: 1, commands: 2 });
-  writeFileSync(join(cwd, "address"), `${address}\n`);
+  const there = [...args, "--from", "sqlite"];
+  const address = await withPassword();
+  writeFileSync(join(folder, "address"), `${address}\n`);
+  const byInput = `${await withPassword()}\n`;
   const ways = [
-    () => runToEnd([...there, "--to-file", "address"], { cwd, env }),
-    () => runToEnd([...there, "--to", "-"], { cwd, env, input: `${address}\n` }),
-    () => runToEnd(there, { cwd, env: { ...env, GATEHOUSE_STORE: address } }),
+    () => runToEnd([...there, "--to-file", "address"], { cwd: folder, env }),
+    () => runToEnd([...there, "--to", "-"], { cwd: folder, env, input: byInput }),
+    async () => runToEnd(there, { cwd: folder, env: { ...env, GATEHOUSE_STORE: await withPassword() } }),
   ];
-  for (const migrate of ways) {
-    expect(await migrate()).toEqual({ exitCode: 0, stdout: `${moved}\n`, stderr: "" });
-    await redis.ask("FLUSHALL");
-  }
+  for (const migrate of ways) expect(await migrate()).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
 test.each([
@@ -243,6 +397,8 @@ test.each([
   [["--from", "sqlite"], "--to"],
   [["--from", "sqlite", "--to-file", "nowhere"], "does not exist"],
   [["--from", "sqlite", "--to", "-"], "standard input"],
+  [["--from", "sqlite", "--to", "sqlite"], "the same place"],
+  [["--from", "sqlite", "--to", "mysql://x"], "must be sqlite or"],
   [["--from", "sqlite", "--to", "sqlite", "--to-file", "x"], "not both"],
 ])("migrate %j says what is missing, with exit code 2", async (args, words) => {
   const ended = await runToEnd(["migrate", ...args], { cwd: makeFolder(), env });

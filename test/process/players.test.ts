@@ -1,6 +1,7 @@
 // gatehouse players forget: asks first, and says what stays.
 import { afterEach, expect, test } from "bun:test";
-import { cleanUp, makeFolder, runToEnd, serve } from "./run-gatehouse.ts";
+import { runToEnd, serve } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 afterEach(cleanUp);
 
@@ -11,10 +12,7 @@ test("a player is forgotten after a confirmation, and programs get JSON", async 
   const unasked = await run("54");
   expect([unasked.exitCode, unasked.stderr]).toEqual([2, expect.stringContaining("--yes")]);
   const done = await run("54", "--yes");
-  expect([done.exitCode, done.stdout]).toEqual([
-    0,
-    expect.stringContaining("player 54 is forgotten; backups"),
-  ]);
+  expect([done.exitCode, done.stdout]).toEqual([0, expect.stringContaining("player 54 is forgotten; backups")]);
   const json = await run("54", "--yes", "--json");
   expect([json.exitCode, json.stdout]).toEqual([0, "{}\n"]);
   const wrong = await run("Bob", "--yes");

@@ -96,10 +96,11 @@ test("the thread asks which commands were ours", async () => {
   startThread();
   const entry = { Player: "Remote Server", Timestamp: AT / 1000 - 5, Command: ":h hi" };
   api.answer = () => Response.json({ ...BASE_INFO, ...ALL_SECTIONS_INFO, CommandLogs: [entry] });
-  sent = [{ commandId: "cmd_1", text: ":h hi", sentAt: AT - 5_000, loggedAt: null }];
+  const sentBy = { kind: "key", id: "key_1", name: "bot" } as const;
+  sent = [{ commandId: "cmd_1", sentBy, text: ":h hi", sentAt: AT - 5_000, loggedAt: null }];
   await readAndRecord();
   const metas = (await listEvents()).map(({ meta }) => meta);
-  expect(metas).toContain('{"command_id":"cmd_1"}');
+  expect(metas).toContain(JSON.stringify({ command_id: "cmd_1", sent_by: sentBy }));
   expect(questions).toEqual([SERVER]);
 });
 

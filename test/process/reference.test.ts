@@ -3,19 +3,12 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fetchReference, type PinnedFile, SCALAR_PATH } from "../../scripts/fetch-reference.ts";
-import { SCALAR_FILE } from "../../src/http/reference/scalar-package.ts";
-import { cleanUp, makeFolder, serve } from "./run-gatehouse.ts";
+import { SCALAR_FILE } from "../../src/http/web/scalar-package.ts";
+import { serve } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
-const COPIED = [
-  "gatehouse",
-  "package.json",
-  "package-lock.json",
-  "packages",
-  "src",
-  "scripts",
-  "dist/dashboard",
-];
+const COPIED = ["gatehouse", "package.json", "package-lock.json", "packages", "src", "scripts", "dist/dashboard"];
 
 afterEach(cleanUp);
 
@@ -121,6 +114,6 @@ describe("a start without the program that shows /docs", () => {
     const gatehouse = await serve({ cwd: makeFolder(), program, env });
     await gatehouse.waitForLine("has another hash than the pinned one", "stderr");
     expect((await fetch(`${gatehouse.url}/docs`)).status).toBe(503);
-    expect(readdirSync(join(root, "dist"))).toEqual(["dashboard"]);
+    expect(readdirSync(join(root, "dist")).toSorted()).toEqual(["clients", "dashboard"]);
   });
 });

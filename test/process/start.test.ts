@@ -2,20 +2,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseConfig } from "../../src/config.ts";
+import { parseConfig } from "../../src/instance/config.ts";
 import { startFakeGameApi } from "../fake-game-api.ts";
 import { program, testWith } from "../needs.ts";
-import {
-  cleanUp,
-  makeDataFolder,
-  makeFolder,
-  readServer,
-  run,
-  runToEnd,
-  serve,
-  stop,
-  undoLater,
-} from "./run-gatehouse.ts";
+import { makeDataFolder, readServer, run, runToEnd, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, findFreePort, makeFolder, undoLater } from "../temporary.ts";
 
 const TOKEN = /gth_[0-9A-Za-z]{36}/;
 const SECRET_FILES = ["demo.key", "master.key", "secret.key"];
@@ -44,9 +35,7 @@ describe("with nothing configured", () => {
       expect(gatehouse.stdout.match(TOKEN)?.[0]).toBe(token);
       expect(gatehouse.stdout).toContain(readSecret(cwd, "master.key"));
       for (const page of ["/", "/docs"]) {
-        expect(findLine(gatehouse.stdout, page === "/" ? "dashboard" : "reference")).toEndWith(
-          gatehouse.url + page,
-        );
+        expect(findLine(gatehouse.stdout, page === "/" ? "dashboard" : "reference")).toEndWith(gatehouse.url + page);
       }
 
       const line = findLine(gatehouse.stdout, "curl ") ?? "";
@@ -110,9 +99,7 @@ describe("standard output and standard error", () => {
 
   test("a configured port is the one in the line", async () => {
     const cwd = makeFolder();
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const { port } = probe;
-    probe.stop(true);
+    const port = findFreePort();
     const gatehouse = await serve({ cwd, env: { GATEHOUSE_PORT: String(port) } });
     expect(gatehouse.url).toBe(`http://127.0.0.1:${port}`);
     const byOption = await serve({ cwd: makeFolder(), env: { GATEHOUSE_PORT: String(port) } }, [
@@ -231,7 +218,8 @@ describe("settings", () => {
     const cwd = makeFolder();
     const bad = {
       GATEHOUSE_PORT: "70000",
-      GATEHOUSE_STORE: "postgres://user:canary-password@db",
+      GATEHOUSE_STORE: "mysql://user:canary-password@db",
+      GATEHOUSE_REDIS: "http://user:canary-password@redis",
       GATEHOUSE_MASTER_KEY: "canary-short",
       GATEHOUSE_SECRET: "canary of thirty-one characters",
       GATEHOUSE_METRICS_TOKEN: "canary-of-thirty-one-characters",
@@ -245,6 +233,9 @@ describe("settings", () => {
       GATEHOUSE_TRUST_PROXY: "127.0.0.1, 300.1.1.1",
       GATEHOUSE_CORS_ORIGINS: "https://example.org/path",
       GATEHOUSE_PUBLIC_URL: "https://example.org/",
+      GATEHOUSE_DISCORD_CLIENT_ID: "not a number",
+      GATEHOUSE_DISCORD_CLIENT_SECRET: "canary with spaces",
+      GATEHOUSE_DISCORD_URL: "http://discord.example",
       GATEHOUSE_UNKNOWN_FIELDS: "keep",
       GATEHOUSE_LOG_LEVEL: "loud",
       GATEHOUSE_LOG_FORMAT: "xml",
@@ -292,19 +283,7 @@ describe("settings", () => {
     expect(retryMs("")).toEqual([5_000, 30_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000]);
     expect(retryMs("1")).toEqual([1]);
     expect(retryMs(" 100, 200 ,432000000")).toEqual([100, 200, 432_000_000]);
-    const wrong = [
-      "0",
-      "-1",
-      "1.5",
-      "1e3",
-      "5000,",
-      ",5000",
-      "1,,2",
-      "5 000",
-      "5000;30000",
-      "432000001",
-      "soon",
-    ];
+    const wrong = ["0", "-1", "1.5", "1e3", "5000,", ",5000", "1,,2", "5 000", "5000;30000", "432000001", "soon"];
     for (const text of [...wrong, Array(101).fill("1").join(",")])
       expect(() => retryMs(text)).toThrow("GATEHOUSE_WEBHOOKS_RETRY_MS");
   });

@@ -3,19 +3,11 @@ import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
-import { openSocket, writeRequest } from "../faults/raw-socket.ts";
-import { makeCertificate } from "./make-certificate.ts";
-import {
-  cleanUp,
-  makeDataFolder,
-  makeFolder,
-  readServer,
-  run,
-  serve,
-  stop,
-  undoLater,
-  until,
-} from "./run-gatehouse.ts";
+import { makeCertificate } from "../make-certificate.ts";
+import { openSocket, writeRequest } from "../raw-socket.ts";
+import { makeDataFolder, readServer, run, serve, stop } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 
@@ -116,16 +108,16 @@ test("requests and a command that outlast the patience of ten seconds are cut, a
   expect(await outcome).toBe("cut");
 });
 
-test("a signal during the start, while Redis is waited for, ends it with 0", async () => {
+test("a signal during the start, while PostgreSQL is waited for, ends it with 0", async () => {
   const starting = run(["serve"], {
     cwd: makeFolder(),
     env: {
       GATEHOUSE_PORT: "0",
-      GATEHOUSE_STORE: "redis://127.0.0.1:9",
+      GATEHOUSE_STORE: "postgres://127.0.0.1:9/gatehouse",
       GATEHOUSE_MASTER_KEY: "m".repeat(32),
     },
   });
-  await starting.waitForLine("Redis", "stderr");
+  await starting.waitForLine("listening on");
   starting.kill("SIGTERM");
   expect(await starting.exited).toBe(0);
 });

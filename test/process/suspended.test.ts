@@ -2,7 +2,9 @@
 import { afterEach, expect, test } from "bun:test";
 import type { CommandBody } from "../command-judge.ts";
 import { BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
-import { cleanUp, makeDataFolder, serve, undoLater, until } from "./run-gatehouse.ts";
+import { makeDataFolder, serve } from "../run-gatehouse.ts";
+import { cleanUp, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const TIMEOUT_MS = 500;
 /** With an archive a thread calls the game API, and the gateway waits for it five seconds longer than the timeout. */

@@ -5,21 +5,13 @@ import { readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { ALL_SECTIONS_INFO, BASE_INFO, startFakeGameApi } from "../fake-game-api.ts";
-import { openSocket, type RawSocket, sendRaw, writeRequest } from "../faults/raw-socket.ts";
+import { makeByHand, makeCertificate, type TestCertificate } from "../make-certificate.ts";
 import { program, testWith } from "../needs.ts";
+import { openSocket, type RawSocket, sendRaw, writeRequest } from "../raw-socket.ts";
+import { type Listening, makeDataFolder, runToEnd, serve, stop } from "../run-gatehouse.ts";
 import { startGatehouse } from "../start-gatehouse.ts";
-import { makeByHand, makeCertificate, type TestCertificate } from "./make-certificate.ts";
-import {
-  cleanUp,
-  type Listening,
-  makeDataFolder,
-  makeFolder,
-  runToEnd,
-  serve,
-  stop,
-  undoLater,
-  until,
-} from "./run-gatehouse.ts";
+import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 const INSECURE = { rejectUnauthorized: false };
 /** Equal sizes and times, so that only SIGHUP makes Gatehouse read the new files. */
@@ -84,8 +76,7 @@ async function expectAnswer(socket: RawSocket): Promise<void> {
 
 function shows(gatehouse: Listening, certificate: TestCertificate, deadlineMs: number): Promise<void> {
   // Another test checks failed connections.
-  const isShown = async () =>
-    (await shownCertificate(gatehouse).catch(() => undefined)) === certificate.fingerprint;
+  const isShown = async () => (await shownCertificate(gatehouse).catch(() => undefined)) === certificate.fingerprint;
   return until("the new certificate is not shown", isShown, deadlineMs);
 }
 
@@ -98,9 +89,7 @@ test("https works, with the certificate that was named", async () => {
   expect(response.status).toBe(200);
   expect(await shownCertificate(gatehouse)).toBe(certificate.fingerprint);
   // Plain HTTP on this port must not end the process.
-  expect((await sendRaw(gatehouse, writeRequest("/healthz")).catch(() => undefined))?.status ?? 400).toBe(
-    400,
-  );
+  expect((await sendRaw(gatehouse, writeRequest("/healthz")).catch(() => undefined))?.status ?? 400).toBe(400);
   expect(await shownCertificate(gatehouse)).toBe(certificate.fingerprint);
 });
 
@@ -249,7 +238,7 @@ test("clients that never read, or never close, are cut in the end", async () => 
   }
   stalled.pause();
   stalled.write(writeRequest("/v2/game/server?Vehicles=true", [`Authorization: Bearer ${token}`]));
-  expect(countHeld(gatehouse.port)).toBe(2);
+  await until("others are connected too", () => countHeld(gatehouse.port) === 2);
   await until("somebody was not cut", () => countHeld(gatehouse.port) === 0);
   expect(await stop(gatehouse)).toBe(0);
 });

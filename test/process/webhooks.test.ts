@@ -1,6 +1,7 @@
 // gatehouse webhooks: from nothing to a tested webhook, without its address in an argument or on the screen.
 import { afterEach, expect, test } from "bun:test";
-import { cleanUp, makeFolder, runToEnd, serve } from "./run-gatehouse.ts";
+import { runToEnd, serve } from "../run-gatehouse.ts";
+import { cleanUp, makeFolder } from "../temporary.ts";
 
 afterEach(cleanUp);
 

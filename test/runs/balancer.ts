@@ -1,7 +1,7 @@
 // A TCP balancer in front of several instances. It chooses an instance when a client connects and goes on to the next one when
 // the connection is refused; it repeats nothing that was accepted. Every byte can be some time on its way.
 import { connect, createServer, type Socket } from "node:net";
-import { undoLater } from "../process/run-gatehouse.ts";
+import { undoLater } from "../temporary.ts";
 
 export type BalancerOptions = {
   /** The ports of the instances at this moment. */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { buildDocument } from "../../src/http/openapi/document.ts";
 import { type Handlers, listRoutes } from "../../src/http/routes.ts";
 import { createWitness } from "../journeys/openapi-witness.ts";
-import { cleanUp } from "../process/run-gatehouse.ts";
+import { cleanUp } from "../temporary.ts";
 import type { FuzzedRequest } from "./fuzz/fuzzed-request.ts";
 import { findLogFaults, Judge } from "./fuzz/judge.ts";
 import { listOperations } from "./fuzz/operations.ts";
@@ -16,11 +16,11 @@ test("fuzzed requests over all routes get only documented answers, and every ope
   const tools = { seed: 24, stopped: new AbortController().signal, progress: () => {} };
   const { figures, problems } = await runFuzz(2_500, tools);
   expect(problems).toEqual([]);
-  // A 503 says that a change took too long, which a busy machine may cause.
-  expect(figures.answers5xx).toBe(figures.answers503);
+  // A 503 says that a change took too long, which a busy machine may cause. 501: passkeys do not work at 127.0.0.1.
+  expect(figures.answers5xx).toBe(Number(figures.answers503) + Number(figures.answers501));
   expect(figures.requests).toBeGreaterThanOrEqual(2_500);
   expect(figures.answers2xx).toBeGreaterThan(Number(figures.requests) / 3);
-}, 120_000);
+});
 
 describe("the judge", () => {
   /** Handlers are not called here, so any value will do. */

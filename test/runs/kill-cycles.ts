@@ -5,8 +5,9 @@ import { type Simulator, startSimulator } from "../../src/simulator/simulator.ts
 import { CommandEnds } from "../command-ends.ts";
 import { findCommandFaults, type Promised, recordCommands } from "../command-judge.ts";
 import { findLedgerFaults, listGaps } from "../faults/ledger-judge.ts";
-import { makeFolder, undoLater, until } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
+import { makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 import { type Reaction, WebhookReceiver } from "../webhook-receiver.ts";
 import { KillClients } from "./kill-clients.ts";
 import { type Home, makeHomes, Service } from "./killed-service.ts";
@@ -243,10 +244,7 @@ class KilledFolder {
     let before = 0;
     let movedAt = Date.now();
     for (;;) {
-      const { items } = await this.#service.ask<{ items: { waiting: number }[] }>(
-        "GET",
-        "/webhooks?limit=200",
-      );
+      const { items } = await this.#service.ask<{ items: { waiting: number }[] }>("GET", "/webhooks?limit=200");
       const waiting = items.reduce((sum, webhook) => sum + webhook.waiting, 0);
       if (waiting === 0 || stopped?.aborted) return;
       progress(`${waiting} events wait for their webhooks`);

@@ -2,7 +2,7 @@
 import type { ListCommands } from "../command-ends.ts";
 import type { CommandBody } from "../command-judge.ts";
 import type { ToldEvent } from "../faults/ledger-judge.ts";
-import { type GatehouseProcess, run, serve, stop } from "../process/run-gatehouse.ts";
+import { type GatehouseProcess, run, serve, stop } from "../run-gatehouse.ts";
 
 const EVENTS_PER_PAGE = 500;
 const MASTER_KEY = "torture-master-key-0123456789abcdef";

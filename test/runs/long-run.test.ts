@@ -43,6 +43,5 @@ test("an unknown option is refused", () => {
 test("help names every option", () => {
   const asked = readOptions(RUN, ["--help"]);
   const help = "help" in asked ? asked.help : "";
-  for (const option of ["--count N", "--hours N", "--slowly", "--seed N", "--json"])
-    expect(help).toContain(option);
+  for (const option of ["--count N", "--hours N", "--slowly", "--seed N", "--json"]) expect(help).toContain(option);
 });

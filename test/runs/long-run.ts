@@ -1,7 +1,7 @@
 // What every long run has in common: its options, its progress, its last line and its exit code.
 // 0: every promise held; 1: at least one did not, or the run broke off; 2: wrong options; 130: it was stopped and says nothing.
 import { parseArgs } from "node:util";
-import { cleanUp } from "../process/run-gatehouse.ts";
+import { cleanUp } from "../temporary.ts";
 
 const PROBLEMS_SHOWN = 20;
 /** In a log, progress is printed at most this often. */

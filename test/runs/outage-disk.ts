@@ -1,7 +1,7 @@
 // A data folder whose disk is filled to the last byte and freed again, under one instance.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { fill, makeSmallDisk } from "../faults/small-disk.ts";
+import { fill, makeSmallDisk } from "../small-disk.ts";
 import { type OutageOptions, type OutageReport, suffer } from "./outage-stage.ts";
 
 const DISK_SIZE = "64m";

@@ -1,25 +1,19 @@
 // The PostgreSQL of two instances: full, frozen, and killed and started again on its files.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { fill, mountDisk } from "../faults/small-disk.ts";
+import { startBacking } from "../instances/fleet.ts";
 import { mounting } from "../needs.ts";
-import { startPostgres } from "../postgres-server.ts";
-import { startRedis } from "../redis-server.ts";
+import { fill, mountDisk } from "../small-disk.ts";
 import { type Outage, type OutageOptions, type OutageReport, suffer } from "./outage-stage.ts";
 
 const DISK_SIZE = "256m";
 
 /** PostgreSQL is only filled where a small disk can be mounted. */
 export async function runPostgresOutages(options: OutageOptions): Promise<OutageReport> {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  const { postgres, redis } = await startBacking();
   const common: Pick<Outage, "isBesideCommands" | "isFelt"> = {
-    isBesideCommands: true,
-    async isFelt({ fleet }) {
-      const states = await Promise.all(
-        fleet.instances.map((instance) => instance.readMetric("gatehouse_archive_up")),
-      );
-      return states.includes(0);
-    },
+    isBesideCommands: false,
+    isFelt: ({ clients }, refusedBefore) => clients.refused > refusedBefore,
   };
   const outages: Outage[] = [
     {
@@ -49,6 +43,6 @@ export async function runPostgresOutages(options: OutageOptions): Promise<Outage
     });
   }
   await postgres.ask(`CREATE DATABASE outages ${canFill ? "TABLESPACE small" : ""}`);
-  const fleet = { stores: redis.url, count: 2, env: { GATEHOUSE_ARCHIVE: postgres.urlOf("outages") } };
+  const fleet = { stores: postgres.urlOf("outages"), redis: redis.url, count: 2 };
   return suffer(fleet, outages, options);
 }

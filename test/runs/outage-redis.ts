@@ -1,14 +1,15 @@
-// The Redis of two instances: full, frozen, and killed and started again on its files.
-import { startPostgres } from "../postgres-server.ts";
-import { startRedis } from "../redis-server.ts";
+// The Redis of two instances: full, frozen, emptied, and killed and started again without its data. Nobody may be refused.
+import { startBacking } from "../instances/fleet.ts";
 import { type Outage, type OutageOptions, type OutageReport, suffer } from "./outage-stage.ts";
 
 export async function runRedisOutages(options: OutageOptions): Promise<OutageReport> {
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
-  const fleet = { stores: redis.url, count: 2, env: { GATEHOUSE_ARCHIVE: await postgres.createDatabase() } };
+  const { redis, addresses } = await startBacking();
   const common: Pick<Outage, "isBesideCommands" | "isFelt"> = {
-    isBesideCommands: false,
-    isFelt: ({ clients }, refusedBefore) => clients.refused > refusedBefore,
+    isBesideCommands: true,
+    async isFelt({ fleet }) {
+      const states = await Promise.all(fleet.instances.map((instance) => instance.readMetric("gatehouse_redis_up")));
+      return states.every((state) => state === 0);
+    },
   };
   const outages: readonly Outage[] = [
     {
@@ -24,6 +25,14 @@ export async function runRedisOutages(options: OutageOptions): Promise<OutageRep
       end: async () => redis.thaw(),
     },
     { ...common, name: "Redis was killed", begin: () => redis.kill(), end: () => redis.start() },
+    {
+      ...common,
+      name: "Redis was emptied",
+      begin: async () => void (await redis.ask("FLUSHALL")),
+      // Nobody need notice it.
+      isFelt: () => true,
+      end: async () => void (await redis.ask("FLUSHALL")),
+    },
   ];
-  return suffer(fleet, outages, options);
+  return suffer({ ...addresses, count: 2 }, outages, options);
 }

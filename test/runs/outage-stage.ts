@@ -15,8 +15,9 @@ import {
   type Key,
   startFleet,
 } from "../instances/fleet.ts";
-import { undoLater, until } from "../process/run-gatehouse.ts";
 import { createRandom } from "../random.ts";
+import { undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 import { WebhookReceiver } from "../webhook-receiver.ts";
 import { findWebhookFaults } from "./webhook-judge.ts";
 
@@ -26,7 +27,7 @@ const WATCH_EVERY_MS = 100;
 const OUTAGES_PER_KEY = 20;
 /** The longest time between two outages, and that an outage lasts after it was felt. */
 const PAUSE_MAX_MS = 600;
-/** This share of the outages lasts longer than the leases that the instances hold in Redis. */
+/** This share of the outages lasts longer than an instance may be silent before it counts as dead. */
 const LONG_SHARE = 0.1;
 const LONG_MS = INSTANCE_LEASE_MS + 1_000;
 const FELT_WITHIN_MS = 60_000;
@@ -239,8 +240,7 @@ export class OutageStage {
 
   /** A list that was never anything but empty cannot tell how much it has left out. */
   #fillLists(): void {
-    for (const list of LOG_LISTS)
-      this.fleet.simulator.arm({ kind: "burst", list, count: 2, times: 1, server: TOWN });
+    for (const list of LOG_LISTS) this.fleet.simulator.arm({ kind: "burst", list, count: 2, times: 1, server: TOWN });
   }
 
   async #watch(watch: boolean): Promise<void> {
@@ -301,8 +301,7 @@ export class OutageStage {
     const answer = await instance.read(this.#watched.keys[0], "?Players=true");
     if (answer.status !== 200)
       this.#problems.push(`while ${name}, a read got ${answer.status} ${JSON.stringify(answer.body)}`);
-    else if (answer.ms > READ_WITHIN_MS)
-      this.#problems.push(`while ${name}, a read took ${Math.round(answer.ms)} ms`);
+    else if (answer.ms > READ_WITHIN_MS) this.#problems.push(`while ${name}, a read took ${Math.round(answer.ms)} ms`);
   }
 
   async #expectAccepting(when: string): Promise<void> {
@@ -311,11 +310,7 @@ export class OutageStage {
     await this.#expectSoon(`no command was accepted ${when}`, BACK_WITHIN_MS, isAccepting);
   }
 
-  async #expectSoon(
-    complaint: string,
-    withinMs: number,
-    isSo: () => boolean | Promise<boolean>,
-  ): Promise<boolean> {
+  async #expectSoon(complaint: string, withinMs: number, isSo: () => boolean | Promise<boolean>): Promise<boolean> {
     try {
       await until(complaint, isSo, withinMs);
       return true;

@@ -20,8 +20,7 @@ function expectKept(report: OutageReport): void {
   console.log(JSON.stringify(report));
   expect(report.problems).toEqual([]);
   expect(report.delivered).toBeLessThanOrEqual(report.accepted);
-  for (const figure of ["accepted", "delivered", "webhookEvents"] as const)
-    expect(report[figure]).toBeGreaterThan(10);
+  for (const figure of ["accepted", "delivered", "webhookEvents"] as const) expect(report[figure]).toBeGreaterThan(10);
 }
 
 testWith(mounting)(
@@ -35,17 +34,22 @@ testWith(mounting)(
 );
 
 test(
-  "a Redis that is full, frozen and killed costs no accepted command, no event and no restart",
+  "a Redis that is full, frozen, emptied and killed refuses no command, and costs no event and no restart",
   async () => {
     const report = await runRedisOutages({ count: 1, seed: SEED });
     expectKept(report);
-    expect(report.outages).toBe(3);
+    expect(report.outages).toBe(4);
+    expect(report.refused).toBe(0);
   },
   TEST_MS,
 );
 
 test(
   "a PostgreSQL that is full, frozen and killed costs no accepted command, no event and no restart",
-  async () => expectKept(await runPostgresOutages({ count: 1, seed: SEED })),
+  async () => {
+    const report = await runPostgresOutages({ count: 1, seed: SEED });
+    expectKept(report);
+    expect(report.refused).toBeGreaterThan(0);
+  },
   TEST_MS,
 );

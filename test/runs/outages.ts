@@ -1,8 +1,8 @@
 // npm run outages: disks, Redis and PostgreSQL that are full, frozen or killed, again and again, under real instances at work.
 import { mounting } from "../needs.ts";
 import { stopPostgresServers } from "../postgres-server.ts";
-import { cleanUp } from "../process/run-gatehouse.ts";
 import { stopRedisServers } from "../redis-server.ts";
+import { cleanUp } from "../temporary.ts";
 import { main, type Tools, type Verdict } from "./long-run.ts";
 import { runDiskOutages } from "./outage-disk.ts";
 import { runPostgresOutages } from "./outage-postgres.ts";
@@ -15,8 +15,7 @@ const KINDS = Object.keys(RUNS) as Kind[];
 
 await main({
   name: "outages",
-  about:
-    "fills the disk, and fills, freezes and kills Redis and PostgreSQL, under instances that must need no restart",
+  about: "fills the disk, and fills, freezes and kills Redis and PostgreSQL, under instances that must need no restart",
   options: {
     count: { kind: "number", about: "how many outages of each kind", usual: 4, min: 1, max: 1_000 },
     disk: { kind: "flag", about: "only the disk, and what else is named" },

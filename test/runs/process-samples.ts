@@ -1,7 +1,7 @@
 // What a process used over a long time, and whether it kept growing.
 import { countDescriptors, readResidentMb } from "../../bench/process-usage.ts";
 import { median } from "../../bench/statistics.ts";
-import { ESTABLISHED, listSockets, NO_INODE } from "../../src/http/listening-socket.ts";
+import { ESTABLISHED, listSockets, NO_INODE } from "../../src/http/socket/listening-socket.ts";
 
 /** Before the time that is judged, caches fill, code is compiled and the allocator settles, which takes a quarter of an hour. */
 const WARM_UP_SHARE = 1 / 3;

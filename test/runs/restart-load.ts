@@ -1,8 +1,8 @@
 // The clients of a rolling restart: half of them open a connection for each request, half keep theirs. Every request without a
 // proper answer is a failure, and is told with its reason.
 import type { Promised } from "../command-judge.ts";
-import { openSocket, type RawAnswer, type RawSocket, sendRaw, writeRequest } from "../faults/raw-socket.ts";
 import type { Home } from "../instances/fleet.ts";
+import { openSocket, type RawAnswer, type RawSocket, sendRaw, writeRequest } from "../raw-socket.ts";
 
 /** Longer than a drain may take. */
 const ANSWER_DEADLINE_MS = 15_000;
@@ -52,8 +52,7 @@ class KeptConnection implements Connection {
     this.#socket.write(request);
     const answer = await this.#socket.readAnswer({ deadlineMs: ANSWER_DEADLINE_MS });
     if (answer?.headers.get("connection")?.toLowerCase() === "close" || !answer) this.close();
-    if (!answer)
-      throw new Error(`a kept connection was closed without an answer after ${this.#requests} others`);
+    if (!answer) throw new Error(`a kept connection was closed without an answer after ${this.#requests} others`);
     this.#requests++;
     return answer;
   }
@@ -78,8 +77,7 @@ export class KeyRing {
   take(): string | undefined {
     const token = this.#tokens[this.#next % this.#tokens.length];
     const now = performance.now();
-    if (token === undefined || now - (this.#usedAt.get(token) ?? -KEY_PAUSE_MS) < KEY_PAUSE_MS)
-      return undefined;
+    if (token === undefined || now - (this.#usedAt.get(token) ?? -KEY_PAUSE_MS) < KEY_PAUSE_MS) return undefined;
     this.#usedAt.set(token, now);
     this.#next++;
     return token;
@@ -141,11 +139,7 @@ export class RestartLoad {
   }
 
   /** The answer, when it has one of these statuses. */
-  async #ask(
-    connection: Connection,
-    request: string,
-    statuses: readonly number[],
-  ): Promise<RawAnswer | undefined> {
+  async #ask(connection: Connection, request: string, statuses: readonly number[]): Promise<RawAnswer | undefined> {
     const [line = ""] = request.split("\r\n", 1);
     const beganAt = performance.now();
     this.requests++;
@@ -179,12 +173,7 @@ export class RestartLoad {
   }
 
   /** Sends a command until it is accepted, always with the same idempotency key, and some once more. */
-  async #submit(
-    connection: Connection,
-    home: Home & { token: string },
-    client: string,
-    count: number,
-  ): Promise<void> {
+  async #submit(connection: Connection, home: Home & { token: string }, client: string, count: number): Promise<void> {
     const text = `:h ${client} ${count}`;
     const body = JSON.stringify({ command: text });
     const headers = [

@@ -1,7 +1,7 @@
 // The short form of `npm run restarts`: instances behind a balancer are restarted in turn, and nothing is lost.
 import { afterEach, expect, test } from "bun:test";
 import { chooseSeed } from "../instances/fleet.ts";
-import { cleanUp } from "../process/run-gatehouse.ts";
+import { cleanUp } from "../temporary.ts";
 import { runRestarts } from "./rolling-restarts.ts";
 
 afterEach(cleanUp);
@@ -16,4 +16,4 @@ test("restarting instances in turn under load loses no request, no event and no 
   expect(figures.reconnects).toBeGreaterThan(0);
   expect(figures.events).toBeGreaterThan(0);
   expect(figures.commands).toBeGreaterThan(0);
-}, 120_000);
+});

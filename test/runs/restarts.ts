@@ -1,10 +1,10 @@
-// npm run restarts: rolling restarts of two instances behind a balancer, under load and with streams open.
+// npm run restarts: rolling restarts of four instances behind a balancer, under load and with streams open.
 import { main } from "./long-run.ts";
 import { runRestarts } from "./rolling-restarts.ts";
 
 await main({
   name: "restarts",
-  about: "restarts two instances in turn behind a balancer, under load and with streams open",
+  about: "restarts four instances in turn behind a balancer, under load and with streams open",
   options: {
     count: { kind: "number", about: "how many restarts", usual: 20, min: 1, max: 500 },
     "delay-ms": {

@@ -1,19 +1,20 @@
-// Two instances on one Redis and one PostgreSQL are restarted in turn behind a balancer, while clients send requests and
+// Four instances on one PostgreSQL and one Redis are restarted in turn behind a balancer, while clients send requests and
 // streams are open. No request may fail, and no event and no command may be lost or come twice.
 import { CommandEnds } from "../command-ends.ts";
 import { findCommandFaults, recordCommands } from "../command-judge.ts";
 import { isDrained, listFrom } from "../instances/command-clients.ts";
-import { expectStatus, type Fleet, type Home, startFleet } from "../instances/fleet.ts";
-import { startPostgres, stopPostgresServers } from "../postgres-server.ts";
-import { undoLater, until } from "../process/run-gatehouse.ts";
+import { expectStatus, type Fleet, type Home, startBacking, startFleet } from "../instances/fleet.ts";
+import { stopPostgresServers } from "../postgres-server.ts";
 import { createRandom } from "../random.ts";
-import { startRedis, stopRedisServers } from "../redis-server.ts";
+import { stopRedisServers } from "../redis-server.ts";
 import { ResumingReader } from "../resuming-reader.ts";
+import { undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 import { startBalancer } from "./balancer.ts";
 import type { Tools, Verdict } from "./long-run.ts";
 import { KeyRing, RestartLoad } from "./restart-load.ts";
 
-const INSTANCES = 2;
+const INSTANCES = 4;
 const SERVERS = 3;
 const CLIENTS = 12;
 const READER_KEYS = 60;
@@ -69,10 +70,7 @@ export async function runRestarts(
 
   let restarts = 0;
   for (; restarts < count && !stopped.aborted; restarts++) {
-    progress(
-      restarts / count,
-      `${restarts} restarts, ${load.requests} requests, ${load.failures.length} failed`,
-    );
+    progress(restarts / count, `${restarts} restarts, ${load.requests} requests, ${load.failures.length} failed`);
     await Bun.sleep(random() * PAUSE_MAX_MS);
     const instance = fleet.at(restarts % INSTANCES);
     const code = await instance.stop();
@@ -112,14 +110,14 @@ export async function runRestarts(
 async function startStage(): Promise<Fleet> {
   undoLater(stopPostgresServers);
   undoLater(stopRedisServers);
-  const [redis, postgres] = await Promise.all([startRedis(), startPostgres()]);
+  const { addresses } = await startBacking();
   return await startFleet({
-    stores: redis.url,
+    ...addresses,
     count: INSTANCES,
     env: {
-      GATEHOUSE_ARCHIVE: await postgres.createDatabase(),
       GATEHOUSE_COMMAND_INTERVAL_MS: "1",
       GATEHOUSE_FRESH_MS: "100",
+      GATEHOUSE_WATCH: "on",
       GATEHOUSE_WATCH_INTERVAL_MS: "200",
     },
     simulator: { players: 15, speed: 50 },
@@ -174,8 +172,7 @@ async function judgeStreams(
     const seen = new Set(ids);
     told.lost += recorded.difference(seen).size;
     told.repeated += ids.length - seen.size;
-    if (seen.difference(recorded).size > 0)
-      problems.push(`stream ${index} told events that are not recorded`);
+    if (seen.difference(recorded).size > 0) problems.push(`stream ${index} told events that are not recorded`);
     const isInOrder = [...seen].join() === ledger.filter((id) => seen.has(id)).join();
     if (!isInOrder) problems.push(`stream ${index} told events out of order`);
   }

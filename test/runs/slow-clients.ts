@@ -2,8 +2,8 @@
 // how long each is kept, and prints two lines of JSON: when all are open, and when all are cut or the wait is over.
 import { readSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { listSockets, NO_INODE, parseKernelAddress } from "../../src/http/listening-socket.ts";
-import { writeRequest } from "../faults/raw-socket.ts";
+import { listSockets, NO_INODE, parseKernelAddress } from "../../src/http/socket/listening-socket.ts";
+import { writeRequest } from "../raw-socket.ts";
 
 export const KINDS = [
   "says nothing",
@@ -45,7 +45,7 @@ const BATCH_MS = 1;
 const DRIP_MS = 1_000;
 const LOOK_MS = 500;
 /** How long the last one is waited for. */
-const WAIT_MS = 20_000;
+const WAIT_MS = 30_000;
 const FEW_BYTES = 16;
 const COMMAND_PATH = "/v2/game/server/command";
 const BODY_HEADERS = ["Content-Type: application/json", "Content-Length: 1000"];
@@ -204,8 +204,7 @@ function noteBeginning(slow: Slow, bytes: Buffer): void {
 
 /** Below the socket of the runtime, which would take all that has come. */
 function readFewBytes(slow: Slow): void {
-  const { fd } =
-    (slow.socket as unknown as { readonly _handle: { readonly fd: number } | null })._handle ?? {};
+  const { fd } = (slow.socket as unknown as { readonly _handle: { readonly fd: number } | null })._handle ?? {};
   if (fd === undefined) return;
   const bytes = Buffer.alloc(FEW_BYTES);
   try {

@@ -11,6 +11,5 @@ await main({
   options: {
     count: { kind: "number", about: "how many slow sockets at a time", usual: 1_000, min: 8, max: 20_000 },
   },
-  run: ({ count }, tools) =>
-    holdSlowSockets({ count, rounds: ROUNDS, phaseMs: PHASE_MS, isTimed: true }, tools),
+  run: ({ count }, tools) => holdSlowSockets({ count, rounds: ROUNDS, phaseMs: PHASE_MS, isTimed: true }, tools),
 });

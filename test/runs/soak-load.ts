@@ -1,6 +1,6 @@
 // The kinds of requests of a day, each with its share and the answers that it may get.
 import { SECTIONS } from "../../src/core/sections.ts";
-import { openSocket, writeRequest } from "../faults/raw-socket.ts";
+import { openSocket, writeRequest } from "../raw-socket.ts";
 import { SocketReader, SseReader } from "../stream-reader.ts";
 import { type SoakKey, type SoakStage, STATUS_SLUG } from "./soak-stage.ts";
 

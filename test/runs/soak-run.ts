@@ -1,6 +1,7 @@
 // The engine of `npm run soak`: a day's mix of requests at a steady rate, and a look at the process every few seconds.
-import { stop } from "../process/run-gatehouse.ts";
+
 import { createRandom } from "../random.ts";
+import { stop } from "../run-gatehouse.ts";
 import type { Tools, Verdict } from "./long-run.ts";
 import { findWarmUpMs, judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
 import { SoakLoad } from "./soak-load.ts";
@@ -157,7 +158,6 @@ export function listErrors(log: string): string[] {
 }
 
 function describe(figures: Readonly<Record<string, number>>): string {
-  const { requests, dropped, errors, excused, memoryStartMb, memoryEndMb, descriptorsStart, descriptorsEnd } =
-    figures;
+  const { requests, dropped, errors, excused, memoryStartMb, memoryEndMb, descriptorsStart, descriptorsEnd } = figures;
   return `${requests} requests (${dropped} more left out on a busy machine), ${errors} errors (${excused} more while the machine stood still), ${memoryStartMb} MB then ${memoryEndMb} MB, ${descriptorsStart} descriptors then ${descriptorsEnd}`;
 }

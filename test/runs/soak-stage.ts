@@ -1,5 +1,6 @@
 // The stage of a soak: the simulated game API, Gatehouse and the receiver of its webhooks, with servers and keys.
-import { type Listening, makeFolder, serve, undoLater } from "../process/run-gatehouse.ts";
+import { type Listening, serve } from "../run-gatehouse.ts";
+import { makeFolder, undoLater } from "../temporary.ts";
 import { WebhookReceiver } from "../webhook-receiver.ts";
 
 const MASTER_KEY = "soak-master-key-0123456789abcdef";
@@ -35,10 +36,7 @@ export type SoakStage = {
 export async function setSoakStage(seed: number, keyCount: number): Promise<SoakStage> {
   // Without a limit of reads, every refusal of the game API is a fault.
   const town = ["--seed", String(seed), "--players", String(PLAYERS), "--speed", String(SPEED)];
-  const simulator = await serve({ cwd: makeFolder() }, [
-    ...["simulate", "--port", "0", "--read-limit", "0"],
-    ...town,
-  ]);
+  const simulator = await serve({ cwd: makeFolder() }, [...["simulate", "--port", "0", "--read-limit", "0"], ...town]);
   const gatehouse = await serve({
     cwd: makeFolder(),
     env: {

@@ -61,8 +61,7 @@ export class SoakStreams {
     await reader.opened;
     for (;;) {
       const frame = await reader.next();
-      if (!frame || frame.op === "bye")
-        return `${frame?.code ?? frame?.reason ?? `close ${await reader.closed}`}`;
+      if (!frame || frame.op === "bye") return `${frame?.code ?? frame?.reason ?? `close ${await reader.closed}`}`;
       if (frame.op === "event") this.#events++;
     }
   }

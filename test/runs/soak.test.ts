@@ -1,6 +1,6 @@
 // The short form of the soak: a few seconds of the whole mix on a real process.
 import { afterEach, expect, test } from "bun:test";
-import { cleanUp } from "../process/run-gatehouse.ts";
+import { cleanUp } from "../temporary.ts";
 import { SoakLoad } from "./soak-load.ts";
 import { listErrors, runSoak } from "./soak-run.ts";
 import type { SoakStage } from "./soak-stage.ts";
@@ -18,7 +18,7 @@ test("a few seconds of mixed load leave no unexpected answer and no broken strea
   expect(figures.requests).toBeGreaterThan(RATE);
   expect(figures.events).toBeGreaterThan(0);
   expect(figures.webhookRequests).toBeGreaterThan(0);
-}, 120_000);
+});
 
 test("an answer with an unexpected status is told", async () => {
   const server = Bun.serve({ port: 0, fetch: () => new Response("broken", { status: 503 }) });
@@ -31,11 +31,6 @@ test("an answer with an unexpected status is told", async () => {
 });
 
 test("lines of the log that tell of an error are found", () => {
-  const lines = [
-    '{"level":30,"msg":"started"}',
-    '{"level":40,"msg":"slow"}',
-    '{"level":50,"msg":"broken"}',
-    "",
-  ];
+  const lines = ['{"level":30,"msg":"started"}', '{"level":40,"msg":"slow"}', '{"level":50,"msg":"broken"}', ""];
   expect(listErrors(lines.join("\n"))).toEqual(['{"level":50,"msg":"broken"}']);
 });

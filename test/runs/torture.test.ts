@@ -1,7 +1,7 @@
 // npm run torture in its short form: kill -9 at any moment loses and doubles no command, no event and no webhook.
 import { afterEach, expect, test } from "bun:test";
 import { repeat } from "../long.ts";
-import { cleanUp } from "../process/run-gatehouse.ts";
+import { cleanUp } from "../temporary.ts";
 import { runKillCycles } from "./kill-cycles.ts";
 
 const KILLS = repeat({ usual: 3, long: 200 });

@@ -18,8 +18,7 @@ export function findWebhookFaults(
       faults.push(`${id} was sent and is not in the ledger`);
       continue;
     }
-    if (place > highest + 1)
-      faults.push(`${id} was sent before the ${place - highest - 1} events ahead of it`);
+    if (place > highest + 1) faults.push(`${id} was sent before the ${place - highest - 1} events ahead of it`);
     highest = Math.max(highest, place);
     if (JSON.stringify(JSON.parse(body).data) !== JSON.stringify(event))
       faults.push(`${id} was sent with another content`);

@@ -128,19 +128,22 @@ describe("what tests can do without", () => {
     ["without the right to install", { "apt-get": APT, id: "echo 1000", sudo: "exit 1" }],
     ["without the package", { "apt-get": "exit 100" }],
   ])("is done without %s", async (_, programs) => {
-    const { exitCode } = await installOn(
-      makeMachine(programs as Record<string, string>),
-      "want caddy caddy caddy",
-    );
+    const { exitCode } = await installOn(makeMachine(programs as Record<string, string>), "want caddy caddy caddy");
     expect(exitCode).toBe(0);
+  });
+
+  test("that is a module of Python is looked for in python3 and in the system's own, and installed where neither has it", async () => {
+    const line = "system_python=old; want_python_module aiohttp python3-aiohttp";
+    const has = { "apt-get": APT, python3: "exit 1", old: 'test "$2" = "import aiohttp"' };
+    expect(await installOn(makeMachine(has), line)).toEqual({ exitCode: 0, stderr: "", done: [] });
+    const { done } = await installOn(makeMachine({ ...has, old: "exit 1" }), line);
+    expect(done).toEqual(["install python3-aiohttp"]);
+    expect((await installOn(makeMachine({}), line)).exitCode).toBe(0);
   });
 
   test("is installed with sudo by other users than root", async () => {
     const sudo = 'shift; echo "sudo $1" >> FOLDER/done; exec "$@"';
-    const { done } = await installOn(
-      makeMachine({ "apt-get": APT, id: "echo 1000", sudo }),
-      "want fish fish",
-    );
+    const { done } = await installOn(makeMachine({ "apt-get": APT, id: "echo 1000", sudo }), "want fish fish");
     expect(done).toEqual(["sudo true", "sudo env", "install fish"]);
   });
 });

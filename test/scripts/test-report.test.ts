@@ -10,6 +10,7 @@ import {
   listSlowestFiles,
   parsePrintedSkips,
   parseReportedSkips,
+  WORKER_DIED,
 } from "../../scripts/test-report.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gatehouse-report-"));
@@ -18,10 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Runs these test files, by name, with the test runner. */
 async function runTests(files: Readonly<Record<string, string>>, more: readonly string[] = []) {
   for (const [name, text] of Object.entries(files)) {
-    writeFileSync(
-      join(folder, name),
-      `import { beforeAll, describe, expect, test } from "bun:test";\n${text}`,
-    );
+    writeFileSync(join(folder, name), `import { beforeAll, describe, expect, test } from "bun:test";\n${text}`);
   }
   const junitPath = join(folder, "junit.xml");
   const options = ["--reporter", "junit", "--reporter-outfile", junitPath, ...more];
@@ -95,9 +93,7 @@ describe("failures", () => {
     expect(failures.map(({ title }) => title)).toEqual(["wrong sum", "group > thrown [1] [2]"]);
     const texts = failures.map(({ text }) => text);
     expect(texts[0]).toMatch(/^first\.test\.ts:\n[\s\S]*Expected: 3[\s\S]*\n\(fail\) wrong sum \[/);
-    expect(texts[1]).toMatch(
-      /^second\.test\.ts:\n[\s\S]*error: out of sorts[\s\S]*\n\(fail\) group > thrown/,
-    );
+    expect(texts[1]).toMatch(/^second\.test\.ts:\n[\s\S]*error: out of sorts[\s\S]*\n\(fail\) group > thrown/);
     expect(texts.join("\n")).not.toMatch(/\(pass\)|words of the fine one/);
   });
 
@@ -121,7 +117,7 @@ describe("failures", () => {
       ["--parallel=2"],
     );
     const failures = findFailures(output).map(({ file, title }) => ({ file, title }));
-    expect(failures).toEqual([{ file: "deadly.test.ts", title: "" }]);
+    expect(failures).toEqual([{ file: "deadly.test.ts", title: WORKER_DIED }]);
   });
 
   test("a run without a failure reports none", async () => {

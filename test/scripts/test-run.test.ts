@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import RETRY_LIST from "../../scripts/retries.json";
 import SLOW_FILES from "../../scripts/slow-files.json";
-import { until } from "../process/run-gatehouse.ts";
+import { WORKER_DIED } from "../../scripts/test-report.ts";
+import { until } from "../until.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const folder = mkdtempSync(join(tmpdir(), "gatehouse-run-"));
@@ -57,9 +58,7 @@ test("a test that is skipped without a printed reason fails the run, and its nam
 });
 
 test("a failing test fails the run, whose output ends with its cause", async () => {
-  const { exitCode, output } = await runTests(
-    'test("wrong", () => expect(1).toBe(2)); test("fine", () => {})',
-  );
+  const { exitCode, output } = await runTests('test("wrong", () => expect(1).toBe(2)); test("fine", () => {})');
   expect(exitCode).toBe(1);
   expect(output).toMatch(/\nWhat failed:\n[\s\S]*Expected: 2[\s\S]*\n\(fail\) wrong \[.*\]\n$/);
 });
@@ -148,10 +147,23 @@ test("a run that died stays failed, because some tests were not run", async () =
   expect(output).toMatch(/\nWhat failed:\n[\s\S]*ended with code 137\n$/);
 });
 
+test("a file whose worker has died is run again once, and the run says so at its end", async () => {
+  const other = join(folder, "other.test.ts");
+  writeFileSync(other, 'import { test } from "bun:test"; test("fine", () => {});');
+  const deadly = 'test("deadly", () => { if (isFirst) process.kill(process.pid, "SIGKILL"); });';
+  const once = await runTests(onlyAtFirst(deadly), ["--parallel=2", other]);
+  expect(once.output).toMatch(/\nFailed, and passed when tried again, .*\n\S+: \(worker died\) \(.*\)\n$/);
+  expect(once.exitCode).toBe(0);
+  const twice = await runTests(deadly.replace("if (isFirst) ", ""), ["--parallel=2", other]);
+  expect(twice.output).toMatch(/\nWhat failed:\n[\s\S]*worker crashed/);
+  expect(twice.exitCode).toBe(1);
+});
+
 test("each test that may be tried again exists, and has a reason", async () => {
   for (const { file, title, reason } of RETRIES) {
     const name = title.split(" > ").at(-1) ?? "";
-    expect(await Bun.file(join(ROOT, file)).text()).toContain(name);
+    if (file === "*") expect(title).toBe(WORKER_DIED);
+    else expect(await Bun.file(join(ROOT, file)).text()).toContain(name);
     expect(reason.split(" ").length).toBeGreaterThan(3);
   }
 });

@@ -10,7 +10,7 @@ const FOLDER = join(ROOT, ".github/workflows");
 type Step = { readonly uses?: string; readonly run?: string };
 type Workflow = {
   readonly on: object;
-  readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>;
+  readonly jobs: Readonly<Record<string, { readonly permissions?: object; readonly steps: readonly Step[] }>>;
 };
 
 function readYaml(path: string): unknown {
@@ -55,6 +55,17 @@ test("a release has a binary for every platform that can be built for", async ()
   const built = Array.from(build.matchAll(/--target (\S+)/g), ([, target = ""]) => target);
   expect(known.length).toBeGreaterThan(3);
   expect(built.toSorted()).toEqual(known.toSorted());
+});
+
+test("a release publishes both clients with their provenance, without the right to change the repository", () => {
+  const { clients } = (readYaml(".github/workflows/release.yml") as Workflow).jobs;
+  expect(clients?.permissions).toEqual({ contents: "read", "id-token": "write", attestations: "write" });
+  const commands = clients?.steps.flatMap(({ run }) => run ?? []) ?? [];
+  const [built, npm, pypi] = ["npm run build:client", "npm publish --provenance", "uv publish"].map((begin) =>
+    commands.findIndex((command) => command.includes(begin)),
+  );
+  expect([npm, pypi]).toEqual([Number(built) + 1, Number(built) + 2]);
+  expect(Number(built)).toBeGreaterThan(0);
 });
 
 test("the forms for issues have a name, a description and something to fill in", () => {

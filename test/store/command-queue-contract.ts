@@ -1,6 +1,5 @@
 // The contract of CommandQueue in core/ports/commands.ts as tests. Every store passes this suite unchanged.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { DEFAULT_RIGHTS } from "../../src/core/api-key.ts";
 import {
   type Command,
   type CommandEnd,
@@ -9,8 +8,9 @@ import {
   QUEUE_MAX,
   SAME_AFTER_SENT_MS,
   SAME_WHILE_UNKNOWN_MS,
-} from "../../src/core/command.ts";
+} from "../../src/core/commands/command.ts";
 import { DAY_MS } from "../../src/core/durations.ts";
+import { DEFAULT_SETTINGS } from "../../src/core/keys/key-settings.ts";
 import type { CommandDraft, CommandQueue, Receipt } from "../../src/core/ports/commands.ts";
 import type { Store } from "../../src/core/ports/store.ts";
 import type { StoreHarness } from "./store-contract.ts";
@@ -53,7 +53,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
     }
 
     async function addKey(ofServer: string, tokenHash: string): Promise<string> {
-      const draft = { ...DEFAULT_RIGHTS, serverId: ofServer, label: "bot", expiresAt: null, tokenHash };
+      const draft = { ...DEFAULT_SETTINGS, serverId: ofServer, label: "bot", tokenHash };
       const key = await store.keys.create(draft, NOW);
       if (!key) throw new Error("no key was created");
       return key.keyId;
@@ -111,6 +111,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
           commandId: receipt.commandId,
           serverId,
           keyId,
+          sentBy: { kind: "key", id: keyId, name: "" },
           text: ":h ünï 😀",
           status: "queued",
           position: 1,
@@ -358,9 +359,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
       test("of concurrent claims one gets the command", async () => {
         await accept(":h 1");
         await accept(":h 2");
-        const claims = await Promise.all(
-          Array.from({ length: 10 }, () => queue.claim(serverId, NOW, HOLD_MS)),
-        );
+        const claims = await Promise.all(Array.from({ length: 10 }, () => queue.claim(serverId, NOW, HOLD_MS)));
         expect(claims.filter(({ kind }) => kind === "claimed")).toHaveLength(1);
       });
 
@@ -558,12 +557,15 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(idsOf(await listAll({ limit: 4 }))).toEqual([other.commandId, ...ids]);
         const [oldest] = await listAll({ limit: 200, serverId }).then((all) => all.toReversed());
         await claim();
-        expect(idsOf(await listAll({ limit: 2, serverId, status: "sending" }))).toEqual([
-          oldest?.commandId ?? "",
-        ]);
+        expect(idsOf(await listAll({ limit: 2, serverId, status: "sending" }))).toEqual([oldest?.commandId ?? ""]);
         expect(idsOf(await listAll({ limit: 2, serverId, status: "queued" }))).toEqual(ids.slice(0, -1));
         const positions = (await listAll({ limit: 200, serverId })).map(({ position }) => position);
         expect(positions).toEqual([4, 3, 2, 1, null]);
+        const third = await accept(":h", NOW, { serverId: await addServer() });
+        const both = [otherServerId, serverId];
+        expect(idsOf(await listAll({ limit: 2, serverIds: both }))).toEqual([other.commandId, ...ids]);
+        expect(idsOf(await listAll({ limit: 2, serverIds: both, status: "queued" }))).not.toContain(third.commandId);
+        expect(await queue.list({ limit: 2, serverIds: [] })).toEqual({ items: [], next: null });
       });
 
       test("the commands of one key are listed newest first, in pages, each once, by status too", async () => {
@@ -627,6 +629,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         await reopen();
         const entry = (index: number, loggedAt: number | null) => ({
           commandId: ids[index] ?? "",
+          sentBy: { kind: "key" as const, id: keyId, name: "" },
           text: `:h ${index}`,
           sentAt: NOW + index * HOLD_MS,
           loggedAt,
@@ -698,8 +701,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         return receipt;
       }
 
-      const idsOf = (commands: readonly { commandId: string }[]) =>
-        commands.map(({ commandId }) => commandId);
+      const idsOf = (commands: readonly { commandId: string }[]) => commands.map(({ commandId }) => commandId);
 
       test.each(["sent", "failed", "unknown", "expired"] as const)(
         "of %s commands the newest are kept, also after a crash",
@@ -724,9 +726,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
           expect((await commandOf(cancelled.at(-1) ?? { commandId: "" })).status).toBe("cancelled");
         }
         const kept = cancelled.slice(-LIMITS.cancelledMax);
-        expect(idsOf(await listAll({ limit: 2, serverId, status: "cancelled" }))).toEqual(
-          idsOf(kept).toReversed(),
-        );
+        expect(idsOf(await listAll({ limit: 2, serverId, status: "cancelled" }))).toEqual(idsOf(kept).toReversed());
         expect(idsOf(await listAll({ limit: 2, serverId }))).toEqual(idsOf([...sent, ...kept]).toReversed());
       });
 
@@ -824,12 +824,7 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
       const BOB = { id: "54", names: ["Bob"] };
       const UNKNOWN = { status: "unknown", upstreamCode: 1001, upstreamMessage: "Bob (54) is gone" } as const;
 
-      async function send(
-        text: string,
-        now: number,
-        change: Partial<CommandDraft> = {},
-        end: CommandEnd = SENT,
-      ) {
+      async function send(text: string, now: number, change: Partial<CommandDraft> = {}, end: CommandEnd = SENT) {
         const receipt = await accept(text, now, change);
         await claim(now);
         await queue.settle(receipt.commandId, end, now);
@@ -885,15 +880,14 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         });
         expect(await accept(":ban Bob Ann", now, { joinsSame: true })).toEqual(unknown);
         const later = now + SAME_WHILE_UNKNOWN_MS;
-        expect((await accept(":ban Bob Ann", later, { joinsSame: true })).commandId).not.toBe(
-          unknown.commandId,
-        );
+        expect((await accept(":ban Bob Ann", later, { joinsSame: true })).commandId).not.toBe(unknown.commandId);
       });
 
       test("looks through a history of any length", async () => {
-        for (let i = 0; i < 601; i++) {
-          const { commandId } = await accept(`:h Bob ${i}`);
-          await queue.cancel(serverId, commandId, NOW);
+        for (let round = 0; round < 7; round++) {
+          const texts = Array.from({ length: round < 6 ? QUEUE_MAX : 1 }, (_, i) => `:h Bob ${round} ${i}`);
+          const receipts = await Promise.all(texts.map((text) => accept(text)));
+          await Promise.all(receipts.map(({ commandId }) => queue.cancel(serverId, commandId, NOW)));
         }
         expect(await queue.forgetPlayer(BOB, NOW)).toBe(true);
         const texts = (await listAll({ limit: 200, serverId })).map(({ text }) => text);

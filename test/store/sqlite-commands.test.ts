@@ -3,19 +3,17 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { HISTORY_LIMITS } from "../../src/core/command.ts";
+import { HISTORY_LIMITS } from "../../src/core/commands/command.ts";
 import { StoreUnavailable } from "../../src/core/errors.ts";
-import type { Log } from "../../src/core/ports/log.ts";
+import type { Acceptance } from "../../src/core/ports/commands.ts";
 import type { Store } from "../../src/core/ports/store.ts";
-import { Sealer } from "../../src/store/sealer.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { openTestStore } from "../open-store.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeCommandQueue } from "./command-queue-contract.ts";
 import { countCommits } from "./count-commits.ts";
 import type { StoreHarness } from "./store-contract.ts";
 
 const NOW = 1_800_000_000_000;
-const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 const root = makeTestFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let folders = 0;
@@ -26,9 +24,8 @@ function newFolder(): string {
   return folder;
 }
 
-function openStore(path: string, historyLimits = HISTORY_LIMITS): Store {
-  const settings = { path, sealer: new Sealer("a secret"), log: SILENT, clock: () => NOW };
-  return openSqliteStore({ ...settings, historyLimits });
+function openStore(path: string, historyLimits = HISTORY_LIMITS): Promise<Store> {
+  return openTestStore({ path, historyLimits });
 }
 
 async function createHarness(): Promise<StoreHarness> {
@@ -36,7 +33,7 @@ async function createHarness(): Promise<StoreHarness> {
   const open: Store[] = [];
   return {
     async open(historyLimits) {
-      const store = openStore(join(folder, "gatehouse.db"), historyLimits);
+      const store = await openStore(join(folder, "gatehouse.db"), historyLimits);
       open.push(store);
       return store;
     },
@@ -57,7 +54,7 @@ describeCommandQueue("the embedded store", createHarness);
 test("a forgotten player is not in the bytes of the files, dropped commands included, once nobody else reads them", async () => {
   const folder = newFolder();
   const path = join(folder, "gatehouse.db");
-  const store = openStore(path, { ...HISTORY_LIMITS, finishedMax: 50 });
+  const store = await openStore(path, { ...HISTORY_LIMITS, finishedMax: 50 });
   const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW);
   for (let i = 0; i < 200; i++) {
     const text = `:pm Zanzibar ${"x".repeat((i * 37) % 900)}`;
@@ -67,8 +64,7 @@ test("a forgotten player is not in the bytes of the files, dropped commands incl
     const end = { status: "failed", upstreamCode: 1001, upstreamMessage: "y".repeat(i) } as const;
     await store.commands.settle(claimed.command.commandId, end, NOW + i);
   }
-  const isInFiles = () =>
-    readdirSync(folder).some((file) => readFileSync(join(folder, file)).includes("Zanzibar"));
+  const isInFiles = () => readdirSync(folder).some((file) => readFileSync(join(folder, file)).includes("Zanzibar"));
   const player = { id: "77", names: ["Zanzibar"] };
   const reader = new Database(path, { readonly: true });
   reader.exec("BEGIN; SELECT count(*) FROM commands");
@@ -84,13 +80,14 @@ describe("the group commit of the embedded store", () => {
   /** Opens a store with two more connections: one sees each commit at once, the other prevents a restart of the write-ahead log. */
   async function openWitnessed() {
     const path = join(newFolder(), "gatehouse.db");
-    const store = openStore(path);
+    const store = await openStore(path);
     const { serverId } = await store.servers.create({ name: "One", community: null, serverKey: "a-b" }, NOW);
     const witness = new Database(path, { readonly: true });
     const reader = new Database(path, { readonly: true });
     reader.exec("BEGIN");
     reader.query("SELECT count(*) FROM commands").get();
     const rows = witness.query<{ count: number }, []>("SELECT count(*) AS count FROM commands");
+    const one = witness.query("SELECT 1 FROM commands WHERE command_id = ?");
     let servers = 0;
     return {
       store,
@@ -102,6 +99,7 @@ describe("the group commit of the embedded store", () => {
       },
       commits: () => countCommits(path),
       rows: () => rows.get()?.count ?? 0,
+      sees: (acceptance: Acceptance) => "receipt" in acceptance && one.get(acceptance.receipt.commandId) !== null,
       async close() {
         reader.close();
         witness.close();
@@ -126,8 +124,7 @@ describe("the group commit of the embedded store", () => {
     const witnessed = await openWitnessed();
     const answers = Array.from({ length: 300 }, async (_, index) => {
       const acceptance = await witnessed.accept(index);
-      const seen = witnessed.rows();
-      return { isSeen: seen > index, acceptance };
+      return { isSeen: witnessed.sees(acceptance), acceptance };
     });
     expect(witnessed.rows()).toBe(0);
     for (const { isSeen, acceptance } of await Promise.all(answers)) {
@@ -154,12 +151,12 @@ describe("the group commit of the embedded store", () => {
 
   test("closing commits all waiting changes", async () => {
     const path = join(newFolder(), "gatehouse.db");
-    const store = openStore(path);
+    const store = await openStore(path);
     const draft = { serverId: "srv_1", keyId: "key_1", text: ":h", idempotencyKey: undefined };
     const answers = [store.commands.accept(draft, NOW), store.commands.accept(draft, NOW)];
     await store.close();
     expect(await Promise.all(answers)).toHaveLength(2);
-    const again = openStore(path);
+    const again = await openStore(path);
     expect(await again.commands.report()).toMatchObject({ waiting: 2 });
     await again.close();
   });

@@ -26,8 +26,7 @@ function makeGatehouse(fates: readonly Fate[]) {
     const key = new Headers(init.headers).get("idempotency-key") ?? `none ${commands.length}`;
     const fate = script.shift() ?? "answered";
     if (fate === "request lost") throw new TypeError("fetch failed");
-    if (fate === "in flight")
-      return Response.json({ code: 5105, message: "idempotency_conflict" }, { status: 409 });
+    if (fate === "in flight") return Response.json({ code: 5105, message: "idempotency_conflict" }, { status: 409 });
     if (fate === "unavailable")
       return Response.json({ code: 5106, message: "unavailable", retry_after: 1 }, { status: 503 });
     if (fate === "limited") return Response.json({ code: 5015, retry_after: 5 }, { status: 429 });
@@ -128,26 +127,19 @@ function makeCommand(statuses: readonly (string | null)[]) {
 }
 
 describe("settled", () => {
-  test.each(["sent", "failed", "unknown", "expired", "cancelled"])(
-    "ends with %s, over outages too",
-    async (end) => {
-      const { handle, waits } = makeCommand(["queued", null, null, "queued", "sending", end]);
-      expect((await handle.settled()).status as string).toBe(end);
-      expect(waits).toEqual([250, 500, 1_000, 2_000, 5_000]);
-    },
-  );
+  test.each(["sent", "failed", "unknown", "expired", "cancelled"])("ends with %s, over outages too", async (end) => {
+    const { handle, waits } = makeCommand(["queued", null, null, "queued", "sending", end]);
+    expect((await handle.settled()).status as string).toBe(end);
+    expect(waits).toEqual([250, 500, 1_000, 2_000, 5_000]);
+  });
 
   test("throws when its time is up, with the last outage as the cause", async () => {
     const waiting = makeCommand(["queued"]);
-    const error = (await waiting.handle
-      .settled({ timeoutMs: 3_000 })
-      .catch((error) => error)) as GatehouseError;
+    const error = (await waiting.handle.settled({ timeoutMs: 3_000 }).catch((error) => error)) as GatehouseError;
     expect(error.message).toContain("no end within 3000 ms");
     expect(waiting.waits.reduce((sum, ms) => sum + ms)).toBe(3_000);
     const away = makeCommand([null]);
-    expect((await away.handle.settled({ timeoutMs: 1 }).catch((error) => error)).cause).toBeInstanceOf(
-      GatehouseError,
-    );
+    expect((await away.handle.settled({ timeoutMs: 1 }).catch((error) => error)).cause).toBeInstanceOf(GatehouseError);
   });
 
   test("ends with the signal", async () => {

@@ -1,12 +1,13 @@
 // Sends commands, each at most once, and follows them to their end.
-import { chooseBackoffMs, GatehouseError, isOutage } from "./gatehouse-error.ts";
-import type { CallOptions, Transport } from "./transport.ts";
+import { chooseBackoffMs, GatehouseError, isOpen, isOutage } from "./gatehouse-error.ts";
+import { type CallOptions, RESTART_BACKOFFS_MS, type Transport } from "./transport.ts";
 import type { CommandPage, CommandReceipt, CommandResource, CommandStatus } from "./wire-types.ts";
 
 const PATH = "/v2/game/server/command";
-/** Long enough for a restart of Gatehouse. Every try has the same idempotency key. */
-const SEND_BACKOFFS_MS = [250, 500, 1_000, 2_000, 4_000, 8_000];
-/** Waits between two looks at a command; the last repeats. Each look counts toward the limit of the key. */
+const TOO_MANY_STREAMS = 5109;
+/** How long Gatehouse waits for the end of a command, at most. */
+const WAIT_MAX_SECONDS = 25;
+/** Waits between two looks at a command that came back too soon; the last repeats. Each look counts toward the key's limit. */
 const POLL_MS = [250, 500, 1_000, 2_000, 5_000];
 /** Longer than a command waits by default before it expires. */
 const SETTLED_DEFAULT_MS = 15 * 60_000;
@@ -30,7 +31,7 @@ export type SendOptions = CallOptions & {
   readonly idempotencyKey?: string | undefined;
 };
 
-export type SettledOptions = CallOptions & {
+export type SettledOptions = Pick<CallOptions, "signal"> & {
   /** 15 minutes by default. */
   readonly timeoutMs?: number | undefined;
 };
@@ -83,21 +84,26 @@ export class Commands {
    * Queues a command. It is tried again while Gatehouse cannot be reached, with the same idempotency key, so that it is
    * queued once. An error that leaves open whether it is queued has its `idempotencyKey`. Throws TypeError for a bad key.
    */
-  async send(text: string, { idempotencyKey = makeKey(), signal }: SendOptions = {}): Promise<CommandHandle> {
+  async send(text: string, { idempotencyKey = makeKey(), ...options }: SendOptions = {}): Promise<CommandHandle> {
     // fetch throws for some of these, which would look like an outage.
     if (!KEY_SHAPE.test(idempotencyKey))
       throw new TypeError("idempotencyKey must be 1 to 255 visible ASCII characters");
+    // A try that was lost may have queued it, whatever the next one is told.
+    let mayBeQueued = false;
     try {
       const { value } = await this.#transport.request<CommandReceipt>(PATH, {
         method: "POST",
         body: { command: text },
         headers: { "Idempotency-Key": idempotencyKey },
-        backoffsMs: SEND_BACKOFFS_MS,
-        signal,
+        backoffsMs: RESTART_BACKOFFS_MS,
+        onFailure: (error) => {
+          mayBeQueued ||= isOpen(error);
+        },
+        ...options,
       });
       return this.handle(value.command_id);
     } catch (error) {
-      if (error instanceof GatehouseError) error.idempotencyKey = idempotencyKey;
+      if (mayBeQueued && error instanceof GatehouseError) error.idempotencyKey = idempotencyKey;
       throw error;
     }
   }
@@ -107,17 +113,17 @@ export class Commands {
     return new CommandHandle(this, id);
   }
 
-  async get(id: string, { signal }: CallOptions = {}): Promise<CommandResource> {
-    return (await this.#transport.request<CommandResource>(pathOf(id), { signal })).value;
+  async get(id: string, options: CallOptions = {}): Promise<CommandResource> {
+    return (await this.#transport.request<CommandResource>(pathOf(id), options)).value;
   }
 
   /** Newest first. */
-  async list({ signal, ...query }: ListOptions = {}): Promise<CommandPage> {
-    return (await this.#transport.request<CommandPage>(PATH, { query, signal })).value;
+  async list({ signal, timeoutMs, ...query }: ListOptions = {}): Promise<CommandPage> {
+    return (await this.#transport.request<CommandPage>(PATH, { query, signal, timeoutMs })).value;
   }
 
-  async cancel(id: string, { signal }: CallOptions = {}): Promise<CommandResource> {
-    return (await this.#transport.request<CommandResource>(pathOf(id), { method: "DELETE", signal })).value;
+  async cancel(id: string, options: CallOptions = {}): Promise<CommandResource> {
+    return (await this.#transport.request<CommandResource>(pathOf(id), { method: "DELETE", ...options })).value;
   }
 
   async waitForEnd(
@@ -126,23 +132,35 @@ export class Commands {
   ): Promise<SettledCommand> {
     const deadline = this.#now() + timeoutMs;
     let last: unknown;
-    for (let looks = 0; ; looks++) {
-      let waitMs = POLL_MS[Math.min(looks, POLL_MS.length - 1)] ?? 0;
+    let isWaitRefused = false;
+    for (let early = 0; ; ) {
+      const askedAt = this.#now();
+      const leftSeconds = Math.floor((deadline - askedAt) / 1000);
+      const wait = isWaitRefused ? 0 : Math.max(0, Math.min(WAIT_MAX_SECONDS, leftSeconds));
+      let pauseMs = POLL_MS[Math.min(early++, POLL_MS.length - 1)] ?? 0;
       try {
-        const command = await this.get(id, { signal });
+        const command = await this.#look(id, wait, signal);
         if (isSettled(command)) return command;
         last = undefined;
+        isWaitRefused = false;
+        // It has waited as long as it was asked to.
+        if (wait > 0 && this.#now() - askedAt >= wait * 1000) pauseMs = early = 0;
       } catch (error) {
-        if (!isOutage(error)) throw error;
-        waitMs = chooseBackoffMs(error, waitMs);
+        isWaitRefused = error instanceof GatehouseError && error.code === TOO_MANY_STREAMS;
+        if (!isWaitRefused && !isOutage(error)) throw error;
+        pauseMs = chooseBackoffMs(error, pauseMs);
         last = error;
       }
       const leftMs = deadline - this.#now();
-      if (leftMs <= 0)
-        throw new GatehouseError(`the command ${id} had no end within ${timeoutMs} ms`, { cause: last });
-      await this.#transport.pause(Math.min(waitMs, leftMs), signal);
+      if (leftMs <= 0) throw new GatehouseError(`the command ${id} had no end within ${timeoutMs} ms`, { cause: last });
+      if (pauseMs > 0) await this.#transport.pause(Math.min(pauseMs, leftMs), signal);
       signal?.throwIfAborted();
     }
+  }
+
+  async #look(id: string, wait: number, signal: AbortSignal | undefined): Promise<CommandResource> {
+    const request = { query: wait > 0 ? { wait } : {}, extraMs: wait * 1000, backoffsMs: [], signal };
+    return (await this.#transport.request<CommandResource>(pathOf(id), request)).value;
   }
 }
 

@@ -45,12 +45,7 @@ function refuse(status: number, code: number, retryAfter?: number): Connection {
 const cut: Connection = () => Promise.reject(new TypeError("fetch failed"));
 
 /** Follows a Gatehouse whose connections go like this, one after the other. `asked`: the queries; `waits`: before each. */
-function follow(
-  connections: Connection[],
-  options: StreamOptions = {},
-  types?: string[],
-  silenceMs = 45_000,
-) {
+function follow(connections: Connection[], options: StreamOptions = {}, types?: string[], silenceMs = 45_000) {
   const asked: string[] = [];
   const waits: number[] = [];
   const fetch: Fetch = async (url, init) => {
@@ -139,8 +134,7 @@ describe("the stream", () => {
   });
 
   test("keeps integers exact", async () => {
-    const message =
-      'id: a\nevent: queue.changed\ndata: {"id":"a","data":{"Queue":[1234567890123456789]}}\n\n';
+    const message = 'id: a\nevent: queue.changed\ndata: {"id":"a","data":{"Queue":[1234567890123456789]}}\n\n';
     const { stream } = follow([say(message)]);
     expect((await stream.next()).value as unknown).toMatchObject({ data: { Queue: [1234567890123456789n] } });
   });
@@ -204,8 +198,7 @@ describe("the stream ends", () => {
   });
 
   test("with an error for what is no stream of Gatehouse", async () => {
-    const page: Connection = () =>
-      new Response("<h1>Welcome</h1>", { headers: { "Content-Type": "text/html" } });
+    const page: Connection = () => new Response("<h1>Welcome</h1>", { headers: { "Content-Type": "text/html" } });
     expect((await collect(follow([page]).stream)).error).toBeInstanceOf(GatehouseError);
     expect((await collect(follow([say("event: player.joined\ndata: {\n\n")]).stream)).error).toBeInstanceOf(
       GatehouseError,

@@ -33,7 +33,7 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
   readonly #pace: typeof PACE;
   readonly #stop = new AbortController();
   readonly #events: AsyncGenerator<E, undefined>;
-  #place: string | undefined;
+  #cursor: string | undefined;
   readonly #onAbort = () => this.#stop.abort();
 
   constructor(
@@ -46,7 +46,7 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
     this.#types = types?.join(",");
     this.#options = options;
     this.#pace = pace;
-    this.#place = options.after;
+    this.#cursor = options.after;
     this.#events = this.#follow();
     if (options.signal?.aborted) this.#stop.abort();
     else options.signal?.addEventListener("abort", this.#onAbort);
@@ -57,7 +57,7 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
    * moves on with heartbeats too. Undefined before the first connection that began at `now`.
    */
   get cursor(): string | undefined {
-    return this.#place;
+    return this.#cursor;
   }
 
   next(): Promise<IteratorResult<E, undefined>> {
@@ -86,7 +86,7 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
         let failure: GatehouseError | undefined;
         try {
           for await (const { id, event, data } of this.#readOnce(signal)) {
-            if (id !== "") this.#place = id;
+            if (id !== "") this.#cursor = id;
             if (!CONTROL_MESSAGES.has(event)) yield parseEvent<E>(data);
             // Not at once after the beginning: a connection that always ends there must not be opened without a pause.
             if (event !== "hello" && event !== "bye") failures = 0;
@@ -114,7 +114,7 @@ export class EventStream<E = GameEvent> implements AsyncIterableIterator<E> {
   }
 
   async *#readOnce(signal: AbortSignal): AsyncGenerator<SseMessage> {
-    const query = { after: this.#place, types: this.#types };
+    const query = { after: this.#cursor, types: this.#types };
     const stream = await this.#transport.openStream(PATH, query, signal);
     const decoder = new TextDecoder();
     const parser = new SseParser();

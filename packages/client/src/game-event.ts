@@ -26,6 +26,8 @@ type DataOf = {
   readonly "command.used": CommandLog;
   readonly "modcall.opened": ModCall;
   readonly "modcall.answered": ModCall;
+  readonly "modcall.claimed": ModCall;
+  readonly "modcall.released": ModCall;
   readonly "call.opened": EmergencyCall;
   readonly "call.changed": EmergencyCall;
   readonly "call.closed": EmergencyCall;

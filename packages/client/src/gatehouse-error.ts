@@ -5,6 +5,8 @@ const OBSOLETE = 5018;
 const IN_FLIGHT = 5105;
 /** A longer wait than this is for the caller to decide. */
 const WAIT_MAX_SECONDS = 60;
+/** Of `details`, in the text of an error. */
+const DETAILS_CHARS_MAX = 500;
 
 export type ErrorFields = {
   readonly code?: number;
@@ -24,7 +26,7 @@ export class GatehouseError extends Error {
   readonly retryAfter: number | undefined;
   /** The whole body of the error, as it came. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** Of a command that may or may not be queued: send it again with this key, and it is queued once. */
+  /** Only of a command that may or may not be queued: send it again with this key, and it is queued once. */
   idempotencyKey: string | undefined;
 
   constructor(message: string, { code = 0, status = 0, retryAfter, body = {}, cause }: ErrorFields = {}) {
@@ -46,18 +48,25 @@ export class GatehouseError extends Error {
     const { upstream_code } = this.body;
     return typeof upstream_code === "number" ? upstream_code : undefined;
   }
+
+  /** What the game API said, of a 5019. */
+  get upstreamMessage(): string | undefined {
+    const { upstream_message } = this.body;
+    return typeof upstream_message === "string" ? upstream_message : undefined;
+  }
 }
 
 /** `body` is the parsed answer, whatever it is. */
 export function toGatehouseError(status: number, headers: Headers, body: unknown): GatehouseError {
   const fields = isObject(body) ? body : {};
-  const { code, message, upstream_message, retry_after } = fields;
+  const { code, message, upstream_message, retry_after, details } = fields;
   const known = typeof code === "number" ? code : 0;
   const words = typeof message === "string" ? message : "this is no answer of Gatehouse";
   const seconds = typeof retry_after === "number" ? retry_after : readSeconds(headers.get("Retry-After"));
-  const place = known === 0 ? `HTTP ${status}` : `${known}, HTTP ${status}`;
-  const cause = typeof upstream_message === "string" ? `: ${upstream_message}` : "";
-  return new GatehouseError(`${words}${cause} (${place})`, {
+  const codes = known === 0 ? `HTTP ${status}` : `${known}, HTTP ${status}`;
+  const reasons = [typeof upstream_message === "string" ? upstream_message : "", writeDetails(details)];
+  const why = reasons.filter((text) => text !== "").join("; ");
+  return new GatehouseError(`${words}${why === "" ? "" : `: ${why}`} (${codes})`, {
     code: known,
     status,
     retryAfter: seconds,
@@ -67,8 +76,7 @@ export function toGatehouseError(status: number, headers: Headers, body: unknown
 
 /** The seconds to wait after a 429; undefined for what is not waited for, such as a block. */
 export function findLimitWait(error: unknown): number | undefined {
-  if (!(error instanceof GatehouseError) || error.status !== 429 || error.code === SPAM_BLOCKED)
-    return undefined;
+  if (!(error instanceof GatehouseError) || error.status !== 429 || error.code === SPAM_BLOCKED) return undefined;
   const { retryAfter } = error;
   return retryAfter !== undefined && retryAfter <= WAIT_MAX_SECONDS ? retryAfter : undefined;
 }
@@ -91,8 +99,27 @@ export function chooseBackoffMs(error: unknown, backoffMs: number): number {
   return Math.max(backoffMs, Math.min(seconds, WAIT_MAX_SECONDS) * 1000);
 }
 
+/** Whether Gatehouse may have acted, although it did not say so: no answer came, or one that is not its own. */
+export function isOpen(error: unknown): error is GatehouseError {
+  return isOutage(error) || isInFlight(error) || (error instanceof GatehouseError && error.status < 300);
+}
+
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function writeDetails(details: unknown): string {
+  if (!isObject(details)) return "";
+  const text = Object.entries(details).map(([field, value]) => `${field}: ${writeDetail(value)}`);
+  return Array.from(text.join(", ")).slice(0, DETAILS_CHARS_MAX).join("");
+}
+
+function writeDetail(value: unknown): string {
+  if (typeof value === "string") return value;
+  const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
+  return isList
+    ? value.join(", ")
+    : JSON.stringify(value, (_, each) => (typeof each === "bigint" ? String(each) : each));
 }
 
 /** `Retry-After` may be a date too, which Gatehouse never sends. */

@@ -3,8 +3,9 @@ import { Commands } from "./commands.ts";
 import { EventStream, type StreamOptions } from "./event-stream.ts";
 import type { EventPattern, GameEvent, MatchedType } from "./game-event.ts";
 import { History } from "./history.ts";
+import { ModCalls, Players } from "./players.ts";
 import { Server } from "./server.ts";
-import { type CallOptions, type GatehouseOptions, Transport } from "./transport.ts";
+import { type CallOptions, type GatehouseOptions, type LimitState, Transport } from "./transport.ts";
 import type { EventPage, EventType, OwnKeyResource } from "./wire-types.ts";
 
 export type EventsOptions<P extends EventPattern> = StreamOptions & {
@@ -32,20 +33,27 @@ export class Gatehouse {
   readonly server: Server;
   readonly commands: Commands;
   readonly history: History;
+  readonly players: Players;
+  readonly modcalls: ModCalls;
   readonly #transport: Transport;
 
-  /** Throws TypeError for a bad option. No request is made. */
-  constructor(options: GatehouseOptions) {
-    this.#transport = new Transport(options);
+  /** Throws TypeError for a bad option. No request is made. Only tests hand in more than the options. */
+  constructor(options: GatehouseOptions, transport = new Transport(options), now: () => number = Date.now) {
+    this.#transport = transport;
     this.server = new Server(this.#transport);
-    this.commands = new Commands(this.#transport);
+    this.commands = new Commands(this.#transport, now);
     this.history = new History(this.#transport);
+    this.players = new Players(this.#transport);
+    this.modcalls = new ModCalls(this.#transport);
+  }
+
+  /** What was left of the key's limit at the last answer; undefined before the first. */
+  get limit(): LimitState | undefined {
+    return this.#transport.limit;
   }
 
   /** Follows the events of the server, over restarts; ends with `break` or the signal. */
-  events<P extends EventPattern = EventType>(
-    options: EventsOptions<P> = {},
-  ): EventStream<GameEvent<MatchedType<P>>> {
+  events<P extends EventPattern = EventType>(options: EventsOptions<P> = {}): EventStream<GameEvent<MatchedType<P>>> {
     return new EventStream<GameEvent<MatchedType<P>>>(this.#transport, options.types, options);
   }
 
@@ -54,25 +62,24 @@ export class Gatehouse {
     types,
     player,
     signal,
+    timeoutMs,
     ...query
   }: EventListOptions<P> = {}): Promise<ListedEvents<GameEvent<MatchedType<P>>>> {
-    const { value } = await this.#transport.request<ListedEvents<GameEvent<MatchedType<P>>>>(
-      "/v2/game/server/events",
-      {
-        query: {
-          ...query,
-          types: types?.join(","),
-          player: player === undefined ? undefined : String(player),
-        },
-        extraMs: (query.wait ?? 0) * 1000,
-        signal,
+    const { value } = await this.#transport.request<ListedEvents<GameEvent<MatchedType<P>>>>("/v2/game/server/events", {
+      query: {
+        ...query,
+        types: types?.join(","),
+        player: player === undefined ? undefined : String(player),
       },
-    );
+      extraMs: (query.wait ?? 0) * 1000,
+      signal,
+      timeoutMs,
+    });
     return value;
   }
 
   /** What the API key may do. */
-  async key({ signal }: CallOptions = {}): Promise<OwnKeyResource> {
-    return (await this.#transport.request<OwnKeyResource>("/v2/game/key", { signal })).value;
+  async key(options: CallOptions = {}): Promise<OwnKeyResource> {
+    return (await this.#transport.request<OwnKeyResource>("/v2/game/key", options)).value;
   }
 }

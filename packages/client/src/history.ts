@@ -1,7 +1,14 @@
 // Questions about the past of a server.
 import type { Query } from "./query.ts";
 import type { CallOptions, Transport } from "./transport.ts";
-import type { PeaksResource, PlayersHistory, PlaytimePage, SessionPage, StaffPage } from "./wire-types.ts";
+import type {
+  PeaksResource,
+  PlayersHistory,
+  PlaytimePage,
+  PresentHistory,
+  SessionPage,
+  StaffPage,
+} from "./wire-types.ts";
 
 /** The last 24 hours by default. A number is epoch milliseconds. */
 export type PeriodOptions = CallOptions & {
@@ -52,12 +59,17 @@ export class History {
     return this.#ask("peaks", options);
   }
 
+  /** Who was there at a moment. `known` is false when no reading tells. */
+  present({ at, ...options }: CallOptions & { readonly at: Date | number }): Promise<PresentHistory> {
+    return this.#ask("present", { at, ...options });
+  }
+
   async #ask<T>(
     question: string,
-    { signal, ...query }: CallOptions & Readonly<Record<string, unknown>>,
+    { signal, timeoutMs, ...query }: CallOptions & Readonly<Record<string, unknown>>,
   ): Promise<T> {
     const path = `/v2/game/server/history/${question}`;
-    return (await this.#transport.request<T>(path, { query: toQuery(query), signal })).value;
+    return (await this.#transport.request<T>(path, { query: toQuery(query), signal, timeoutMs })).value;
   }
 }
 

@@ -30,10 +30,10 @@ export class Server {
   /** Like `get`, with the age of what it says. */
   async read<S extends Section = never>({
     include = [],
-    signal,
+    ...options
   }: IncludeOptions<S> = {}): Promise<ServerReading<S>> {
     const query = Object.fromEntries(include.map((section) => [section, true]));
-    const { value, headers } = await this.#transport.request<ServerInfo<S>>(PATH, { query, signal });
+    const { value, headers } = await this.#transport.request<ServerInfo<S>>(PATH, { query, ...options });
     return { info: value, ageSeconds: Number(headers.get("Age") ?? 0) };
   }
 
@@ -75,8 +75,8 @@ export class Server {
   }
 
   /** Where street names and postal codes were seen. */
-  async map({ signal }: CallOptions = {}): Promise<GameMapResource> {
-    return (await this.#transport.request<GameMapResource>(`${PATH}/map`, { signal })).value;
+  async map(options: CallOptions = {}): Promise<GameMapResource> {
+    return (await this.#transport.request<GameMapResource>(`${PATH}/map`, options)).value;
   }
 
   async #section<S extends Section>(name: S, options: CallOptions = {}): Promise<Sections[S]> {

@@ -22,9 +22,7 @@ test("the messages are the same, wherever the stream is cut into pieces", () => 
     fc.property(fc.array(fc.nat(STREAM.length), { maxLength: 20 }), (cuts) => {
       const places = [0, ...cuts, STREAM.length].toSorted((a, b) => a - b);
       const parser = new SseParser();
-      const messages = places.flatMap((place, index) =>
-        parser.push(STREAM.slice(places[index - 1] ?? 0, place)),
-      );
+      const messages = places.flatMap((place, index) => parser.push(STREAM.slice(places[index - 1] ?? 0, place)));
       expect(messages).toEqual(MESSAGES);
     }),
   );

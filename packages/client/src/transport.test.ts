@@ -9,10 +9,7 @@ function refuse(status: number, body: object, headers: Record<string, string> = 
 }
 
 /** A transport whose answers come one after the other, with the waits that it made. */
-function makeTransport(
-  answers: (() => Response | Promise<Response>)[],
-  options: Partial<GatehouseOptions> = {},
-) {
+function makeTransport(answers: (() => Response | Promise<Response>)[], options: Partial<GatehouseOptions> = {}) {
   const waits: number[] = [];
   const sent: { url: string; init: RequestInit }[] = [];
   const fetch: Fetch = async (url, init) => {
@@ -94,13 +91,9 @@ describe("an error", () => {
   });
 
   test("of a proxy that is not Gatehouse has code 0", async () => {
-    const page = () => new Response("<h1>Bad gateway</h1>", { status: 502 });
-    const { transport } = makeTransport([
-      page,
-      () => new Response("<h1>Welcome</h1>"),
-      () => new Response("[1]"),
-    ]);
-    expect(await catchError(transport.request("/x"))).toMatchObject({ code: 0, status: 502 });
+    const page = () => new Response("<h1>Bad gateway</h1>", { status: 501 });
+    const { transport } = makeTransport([page, () => new Response("<h1>Welcome</h1>"), () => new Response("[1]")]);
+    expect(await catchError(transport.request("/x"))).toMatchObject({ code: 0, status: 501 });
     expect(await catchError(transport.request("/x"))).toMatchObject({ code: 0, status: 200 });
     expect(await catchError(transport.request("/x"))).toMatchObject({ code: 0, status: 200 });
   });
@@ -112,14 +105,10 @@ describe("an error", () => {
     ]);
     for (let count = 0; count < 2; count++) {
       const error = await catchError(transport.request("/x"));
-      expect(`${error.message}${error.stack}${JSON.stringify(error)}${Bun.inspect(error)}`).not.toContain(
-        TOKEN,
-      );
+      expect(`${error.message}${error.stack}${JSON.stringify(error)}${Bun.inspect(error)}`).not.toContain(TOKEN);
     }
     expect(Bun.inspect(transport)).not.toContain(TOKEN);
-    expect(() => new Transport({ baseUrl: "http://a", token: `${TOKEN}\n` })).toThrow(
-      "token must be an API key",
-    );
+    expect(() => new Transport({ baseUrl: "http://a", token: `${TOKEN}\n` })).toThrow("token must be an API key");
   });
 });
 
@@ -162,8 +151,7 @@ describe("a request", () => {
   });
 
   test("follows no redirect with the token", async () => {
-    const elsewhere = () =>
-      new Response(null, { status: 307, headers: { Location: "https://elsewhere.example" } });
+    const elsewhere = () => new Response(null, { status: 307, headers: { Location: "https://elsewhere.example" } });
     const { transport, sent } = makeTransport([elsewhere, good]);
     expect(await catchError(transport.request("/x", { method: "POST", backoffsMs: [1] }))).toMatchObject({
       status: 307,

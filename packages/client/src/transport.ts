@@ -1,5 +1,5 @@
 // Sends requests to Gatehouse: each has a deadline, follows no redirect, and reads a bounded body. A 429 is waited for once.
-import { Deadline } from "./deadline.ts";
+import { Deadline, DeadlineExceeded } from "./deadline.ts";
 import { parseExactJson } from "./exact-json.ts";
 import {
   chooseBackoffMs,
@@ -10,7 +10,6 @@ import {
   isOutage,
   toGatehouseError,
 } from "./gatehouse-error.ts";
-import { type Pause, pause } from "./pause.ts";
 import { type Query, writeQuery } from "./query.ts";
 
 const TIMEOUT_DEFAULT_MS = 15_000;
@@ -18,6 +17,8 @@ const TIMEOUT_DEFAULT_MS = 15_000;
 const TIMEOUT_MAX_MS = 2 ** 31 - 1;
 /** Far more than the largest answer. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
+/** Long enough for a restart of Gatehouse. A read changes nothing, so it is safe to send again. */
+export const RESTART_BACKOFFS_MS = [250, 500, 1_000, 2_000, 4_000, 8_000];
 const STREAM_TYPE = "text/event-stream";
 const VISIBLE = /^[\x21-\x7e]+$/;
 
@@ -42,14 +43,30 @@ export type Request = {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Instead of the deadline of all requests. */
+  readonly timeoutMs?: number | undefined;
   /** What Gatehouse may take by itself, in addition to the deadline. */
   readonly extraMs?: number;
-  /** The waits after failures, for requests that are safe to send again. None by default. */
+  /** The waits after failures, for requests that are safe to send again. Reads have some by default, others none. */
   readonly backoffsMs?: readonly number[];
+  /** Is told of each failure, also when another try follows. */
+  readonly onFailure?: (error: unknown) => void;
 };
 
 /** What every method takes. */
-export type CallOptions = { readonly signal?: AbortSignal | undefined };
+export type CallOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** The deadline of this request, its body included, instead of the one for all. */
+  readonly timeoutMs?: number | undefined;
+};
+
+/** What was left of the key's limit when Gatehouse answered. */
+export type LimitState = {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the next window begins, in epoch milliseconds of the clock of Gatehouse. */
+  readonly resetAt: number;
+};
 
 export type Answer<T> = { readonly value: T; readonly headers: Headers };
 
@@ -60,6 +77,9 @@ export type OpenStream = {
   close(): void;
 };
 
+/** Resolves after this time, or at once when the signal aborts. Tests hand in one of their own. */
+export type Pause = (ms: number, signal?: AbortSignal) => Promise<void>;
+
 type ByteReader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read">;
 
 export class Transport {
@@ -68,16 +88,15 @@ export class Transport {
   readonly #timeoutMs: number;
   readonly #fetch: Fetch;
   readonly pause: Pause;
+  /** Of the last answer that had one. */
+  limit: LimitState | undefined;
 
   constructor(options: GatehouseOptions, ownPause: Pause = pause) {
     this.#base = parseBaseUrl(options.baseUrl);
     this.#token = options.token;
     // The message has no part of the token.
-    if (typeof this.#token !== "string" || !VISIBLE.test(this.#token))
-      throw new TypeError("token must be an API key");
-    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_DEFAULT_MS;
-    if (!(this.#timeoutMs > 0 && this.#timeoutMs <= TIMEOUT_MAX_MS))
-      throw new TypeError("timeoutMs must be a positive number of milliseconds");
+    if (typeof this.#token !== "string" || !VISIBLE.test(this.#token)) throw new TypeError("token must be an API key");
+    this.#timeoutMs = checkTimeout(options.timeoutMs ?? TIMEOUT_DEFAULT_MS);
     // Called as a plain function, because a browser's fetch refuses to be a method of another object.
     const own = options.fetch;
     this.#fetch = own ? async (url, init) => own(url, init) : (url, init) => fetch(url, init);
@@ -86,21 +105,25 @@ export class Transport {
 
   /** Throws GatehouseError, or the reason of the signal when the caller has aborted. */
   async request<T>(path: string, request: Request = {}): Promise<Answer<T>> {
+    const { method = "GET", backoffsMs = method === "GET" ? RESTART_BACKOFFS_MS : [], signal } = request;
     let hasWaited = false;
     for (let failures = 0; ; ) {
       try {
         return await this.#exchange<T>(path, request);
       } catch (error) {
+        request.onFailure?.(error);
         const waitSeconds = hasWaited ? undefined : findLimitWait(error);
-        const canRepeat = isOutage(error) || isInFlight(error);
-        const backoffMs = canRepeat ? request.backoffsMs?.[failures++] : undefined;
+        // Whoever reads wants an answer in time: a deadline that passed is not begun anew.
+        const isOver = method === "GET" && isPastDeadline(error);
+        const canRepeat = !isOver && (isOutage(error) || isInFlight(error));
+        const backoffMs = canRepeat ? backoffsMs[failures++] : undefined;
         if (waitSeconds !== undefined) hasWaited = true;
         else if (backoffMs === undefined) throw error;
         await this.pause(
           waitSeconds !== undefined ? waitSeconds * 1000 : chooseBackoffMs(error, backoffMs ?? 0),
-          request.signal,
+          signal,
         );
-        request.signal?.throwIfAborted();
+        signal?.throwIfAborted();
       }
     }
   }
@@ -111,10 +134,7 @@ export class Transport {
     const deadline = new Deadline(signal);
     const init = this.#prepare({ headers: { Accept: STREAM_TYPE } }, deadline.signal);
     try {
-      const reader = await deadline.within(
-        this.#timeoutMs,
-        this.#openReader(this.#address(path, query), init),
-      );
+      const reader = await deadline.within(this.#timeoutMs, this.#openReader(this.#address(path, query), init));
       return {
         async read(silenceMs) {
           try {
@@ -133,13 +153,14 @@ export class Transport {
   }
 
   async #exchange<T>(path: string, request: Request): Promise<Answer<T>> {
-    const { query = {}, signal, extraMs = 0 } = request;
+    const { query = {}, signal, timeoutMs = this.#timeoutMs, extraMs = 0 } = request;
+    checkTimeout(timeoutMs);
     signal?.throwIfAborted();
     const deadline = new Deadline(signal);
     const init = this.#prepare(request, deadline.signal);
     try {
       const answer = this.#fetchJson<T>(this.#address(path, query), init);
-      return await deadline.within(this.#timeoutMs + extraMs, answer);
+      return await deadline.within(Math.min(timeoutMs + extraMs, TIMEOUT_MAX_MS), answer);
     } catch (error) {
       throw toThrown(error, signal);
     } finally {
@@ -188,6 +209,7 @@ export class Transport {
   /** An error answer is read and thrown. */
   async #fetchGood(url: string, init: RequestInit): Promise<Response> {
     const response = await this.#fetch(url, init);
+    this.limit = readLimit(response.headers) ?? this.limit;
     if (response.ok) return response;
     if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400))
       throw new GatehouseError("the address redirects; use the address that it redirects to as baseUrl", {
@@ -204,6 +226,24 @@ function toThrown(error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof GatehouseError) return error;
   const words = error instanceof Error ? error.message : String(error);
   return new GatehouseError(`Gatehouse did not answer: ${words}`, { cause: error });
+}
+
+function isPastDeadline(error: unknown): boolean {
+  return error instanceof GatehouseError && error.cause instanceof DeadlineExceeded;
+}
+
+function checkTimeout(ms: number): number {
+  if (!(ms > 0 && ms <= TIMEOUT_MAX_MS)) throw new TypeError("timeoutMs must be a positive number of milliseconds");
+  return ms;
+}
+
+function readLimit(headers: Headers): LimitState | undefined {
+  const [limit, remaining, reset] = ["Limit", "Remaining", "Reset"].map((name) => {
+    const text = headers.get(`X-RateLimit-${name}`) ?? "";
+    return /^\d{1,12}$/.test(text) ? Number(text) : undefined;
+  });
+  if (limit === undefined || remaining === undefined || reset === undefined) return undefined;
+  return { limit, remaining, resetAt: reset * 1000 };
 }
 
 function parseOrUndefined(text: string): unknown {
@@ -243,4 +283,17 @@ function parseBaseUrl(text: string): string {
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "")
     throw new TypeError("baseUrl must have no user name, no password, no query and no fragment");
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const finish = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = setTimeout(finish, ms);
+    signal?.addEventListener("abort", finish);
+  });
 }

@@ -1,9 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  signStandardMessage,
-  toStandardTest,
-  writeWebhookSecret,
-} from "../../../src/core/webhooks/standard.ts";
+import { signStandardMessage, toStandardTest, writeWebhookSecret } from "../../../src/core/webhooks/standard.ts";
 import { GatehouseError } from "./gatehouse-error.ts";
 import { verifyWebhook } from "./verify-webhook.ts";
 
@@ -33,9 +29,7 @@ describe("a message of Gatehouse", () => {
     for (const own of [headers, new Headers(headers)]) {
       const bytes = new TextEncoder().encode(body);
       for (const each of [body, bytes, bytes.buffer]) {
-        expect(await verifyWebhook({ secret: NEW, headers: own, body: each, now: NOW })).toMatchObject(
-          expected,
-        );
+        expect(await verifyWebhook({ secret: NEW, headers: own, body: each, now: NOW })).toMatchObject(expected);
       }
     }
   });
@@ -60,9 +54,7 @@ describe("a message is refused with 5111", () => {
     const { headers, body, now } = sign([NEW]);
     expect(await refusalOf({ secret: OLD, headers, body, now })).toBe(5111);
     expect(await refusalOf({ secret: NEW, headers, body: `${body} `, now })).toBe(5111);
-    expect(await refusalOf({ secret: NEW, headers: { ...headers, "webhook-id": "msg_2" }, body, now })).toBe(
-      5111,
-    );
+    expect(await refusalOf({ secret: NEW, headers: { ...headers, "webhook-id": "msg_2" }, body, now })).toBe(5111);
     const later = { ...headers, "webhook-timestamp": String(NOW / 1000 + 1) };
     expect(await refusalOf({ secret: NEW, headers: later, body, now })).toBe(5111);
   });
@@ -98,9 +90,7 @@ describe("a message is refused with 5111", () => {
 });
 
 test("a secret that is none is the caller's mistake, and is not repeated in the message", async () => {
-  const error = (await verifyWebhook({ secret: "not a secret!", ...sign([NEW]) }).catch(
-    (error) => error,
-  )) as Error;
+  const error = (await verifyWebhook({ secret: "not a secret!", ...sign([NEW]) }).catch((error) => error)) as Error;
   expect(error).toBeInstanceOf(TypeError);
   expect(error.message).not.toContain("not a secret");
 });

@@ -3,6 +3,7 @@
 import { parseExactJson } from "./exact-json.ts";
 import type { GameEvent } from "./game-event.ts";
 import { GatehouseError, isObject } from "./gatehouse-error.ts";
+import type { EventType } from "./wire-types.ts";
 
 const TOLERANCE_DEFAULT_SECONDS = 300;
 /** During a rotation there are two. */
@@ -25,14 +26,16 @@ export type WebhookRequest = {
   readonly now?: number | undefined;
 };
 
-/** `id` is the same when the message is sent again: handle it once. */
+/** `type` tells what `data.data` is. `id` is the same when the message is sent again: handle it once. */
 export type WebhookMessage =
   | {
-      readonly id: string;
-      readonly type: GameEvent["type"];
-      readonly timestamp: string;
-      readonly data: GameEvent;
-    }
+      readonly [T in EventType]: {
+        readonly id: string;
+        readonly type: T;
+        readonly timestamp: string;
+        readonly data: GameEvent<T>;
+      };
+    }[EventType]
   | {
       readonly id: string;
       readonly type: "webhook.test";
@@ -51,14 +54,11 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookMes
   const signatures = parseSignatures(readHeader(headers, "webhook-signature"));
   if (id === "" || !/^\d{1,12}$/.test(timestamp)) throw refuse("a header is missing or damaged");
   // In this form it also refuses when a number of the caller's is NaN.
-  if (!(Math.abs(now / 1000 - Number(timestamp)) <= toleranceSeconds))
-    throw refuse("it is too old or too new");
+  if (!(Math.abs(now / 1000 - Number(timestamp)) <= toleranceSeconds)) throw refuse("it is too old or too new");
   const bytes = toBytes(body);
   const signed = concat(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
   const keys = await Promise.all([secret].flat().map(importKey));
-  const checks = keys.flatMap((key) =>
-    signatures.map((each) => crypto.subtle.verify("HMAC", key, each, signed)),
-  );
+  const checks = keys.flatMap((key) => signatures.map((each) => crypto.subtle.verify("HMAC", key, each, signed)));
   if (!(await Promise.all(checks)).includes(true)) throw refuse("no signature fits");
   const message = parseMessage(new TextDecoder().decode(bytes));
   return { ...message, id } as WebhookMessage;

@@ -176,7 +176,9 @@ export type EventType =
   | "server.unreachable"
   | "alert.raised"
   | "alert.cleared"
-  | "gap";
+  | "gap"
+  | "modcall.claimed"
+  | "modcall.released";
 
 /** log: one of the four log lists; diff: two readings compared; webhook: told by the game; gateway: told by Gatehouse itself */
 export type EventSource = "log" | "diff" | "webhook" | "gateway";
@@ -196,7 +198,7 @@ export type EventResource = {
   readonly backfill: boolean;
   /** The game's own element with its own field names, as a read gives it; integers may exceed 2^53. Of a gap: `section`, `reason`, `from` and `to`. Of custom.command: `Command`, `Argument` and `Player`, an id as text. Of custom.unknown: `Event` and `Data`. Of server.online, server.offline and server.unreachable: `upstream_code` and `upstream_message`, null when online. Of alert.raised and alert.cleared: `rule`, `subject` and `text` */
   readonly data: { readonly [name: string]: unknown };
-  /** What Gatehouse adds: `before` of a change, `changed` fields of a call, `answered_between` of a call for a moderator, `command_id` of a command of ours, `events` that an alert is about */
+  /** What Gatehouse adds: `before` of a change, `changed` fields of a call, `answered_between` of a call for a moderator, `by` of its claim, `command_id` and `sent_by` of a command of ours, `targets` of any command, `events` that an alert is about */
   readonly meta?: { readonly [name: string]: unknown };
 };
 
@@ -271,8 +273,23 @@ export type EventMeta = {
   readonly answered_between?: readonly [number, number];
   /** Of a command that was sent through Gatehouse */
   readonly command_id?: string;
+  /** Who sent that command */
+  readonly sent_by?: {
+    readonly kind: "person" | "key";
+    /** Id of the person or key */
+    readonly id: string;
+    /** The person's name or the key's label at that time */
+    readonly name: string;
+  };
+  readonly by?: Who;
+  /** The players that a command was aimed at, as `Name:id`, as far as its first argument names them */
+  readonly targets?: readonly string[];
   /** The ids of the events that an alert is about */
   readonly events?: readonly string[];
+  /** What an alert says, in one word, such as `kills` */
+  readonly code?: string;
+  /** The numbers and texts in the sentence of an alert, such as `count` */
+  readonly values?: { readonly [name: string]: number | string };
 };
 
 /** queued and sending may still change; sent, failed, unknown, expired and cancelled are final */
@@ -291,10 +308,18 @@ export type CommandReceipt = {
 export type CommandResource = {
   /** Id of the command */
   readonly command_id: string;
-  /** Id of the key that sent it */
+  /** Id of the key that sent it; of a person `per_…@srv_…` */
   readonly key_id: string;
-  /** The label of that key, also when it was revoked; null when it is not known */
+  /** The label of that key, also when it was revoked, or the person's name; null when it is not known */
   readonly key_label: string | null;
+  /** Who sent it: a person or a key, by the name of that time */
+  readonly sent_by: {
+    readonly kind: "person" | "key";
+    /** Id of the person or key */
+    readonly id: string;
+    /** The person's name or the key's label at that time */
+    readonly name: string;
+  };
   /** The text that is sent, trimmed */
   readonly command: string;
   /** queued and sending may still change; sent, failed, unknown, expired and cancelled are final */
@@ -395,8 +420,18 @@ export type StaffResource = {
   readonly seconds: number;
   /** Seconds in each team, as far as readings showed it */
   readonly teams: { readonly [name: string]: number };
+  /** The staff list on which the newest reading has them: Admins, Mods or Helpers */
+  readonly role: string | null;
   /** Commands used in the game */
   readonly commands: number;
+  /** How many of them were of these kinds; the others are in `commands` only */
+  readonly commands_by_kind: {
+    readonly kick: number;
+    readonly ban: number;
+    readonly jail: number;
+    readonly message: number;
+    readonly teleport: number;
+  };
   /** Calls for a moderator answered */
   readonly modcalls_answered: number;
   /** The median of how long callers waited, in seconds: at least and at most, because readings show only that a call was answered between two of them; null without answers */
@@ -416,8 +451,157 @@ export type PeaksResource = {
   readonly table: readonly (readonly (number | null)[])[];
 };
 
+export type PresentHistory = {
+  /** The moment that was asked about, in epoch milliseconds */
+  readonly at: number;
+  /** Whether readings tell of that moment; when not, somebody may be missing */
+  readonly known: boolean;
+  /** Their sessions, the one that began last first */
+  readonly items: readonly SessionResource[];
+};
+
+export type Who = {
+  readonly kind: "master" | "person" | "key" | "system";
+  /** Id of the person or key */
+  readonly id: string;
+  /** The person's name or the key's label at that time */
+  readonly name: string;
+};
+
+export type PlayerResource = {
+  /** The newest name, and the id: `Name:id` */
+  readonly player: string;
+  /** The id alone */
+  readonly id: string;
+  /** Newest first */
+  readonly names: readonly string[];
+  /** When the player was first seen, in epoch milliseconds */
+  readonly first_seen_at: number;
+  /** When the player was last seen, in epoch milliseconds */
+  readonly last_seen_at: number;
+  /** How long the player was there in all, in seconds */
+  readonly seconds: number;
+  /** How often the player came */
+  readonly sessions: number;
+  /** Whether the newest reading shows the player */
+  readonly is_here: boolean;
+};
+
+export type PlayerPage = {
+  readonly items: readonly PlayerResource[];
+  /** Send it as `cursor` for the next page; null on the last */
+  readonly next: string | null;
+};
+
+export type AimedCommand = {
+  /** When it was used, in epoch milliseconds */
+  readonly at: number;
+  readonly command: string;
+  /** Who used it in the game, as `Name:id` */
+  readonly by: string | null;
+  /** Who sent it through Gatehouse; null for a command typed in the game */
+  readonly sent_by: Who | null;
+  /** A cursor: send it as `after` to get what follows it */
+  readonly event_id: string;
+};
+
+export type NewNote = {
+  /** must be a text of 1 to 1000 characters, without control characters but line breaks and tabs */
+  readonly text: string;
+  /** must be note or warning */
+  readonly kind: "note" | "warning";
+};
+
+export type NoteResource = {
+  /** Id of the note */
+  readonly note_id: string;
+  readonly text: string;
+  /** must be note or warning */
+  readonly kind: "note" | "warning";
+  readonly by: Who;
+  /** When it was written, in epoch milliseconds */
+  readonly at: number;
+};
+
+export type NotePage = {
+  readonly items: readonly NoteResource[];
+  /** Send it as `cursor` for the next page; null on the last */
+  readonly next: string | null;
+};
+
+export type PlayerRecord = {
+  /** The newest name, and the id: `Name:id` */
+  readonly player: string;
+  /** The id alone */
+  readonly id: string;
+  /** Newest first */
+  readonly names: readonly string[];
+  /** When the player was first seen, in epoch milliseconds */
+  readonly first_seen_at: number;
+  /** When the player was last seen, in epoch milliseconds */
+  readonly last_seen_at: number;
+  /** How long the player was there in all, in seconds */
+  readonly seconds: number;
+  /** How often the player came */
+  readonly sessions: number;
+  /** Whether the newest reading shows the player */
+  readonly is_here: boolean;
+  /** Seconds in each team, as far as readings showed it */
+  readonly teams: { readonly [name: string]: number };
+  /** Only for keys with the section KillLogs */
+  readonly kills?: number;
+  /** Only for keys with the section KillLogs */
+  readonly deaths?: number;
+  /** The newest that were aimed at the player, newest first; only for keys with the section CommandLogs */
+  readonly commands?: readonly AimedCommand[];
+  /** Calls for a moderator by the player; only for keys with the section ModCalls */
+  readonly modcalls?: {
+    readonly count: number;
+    /** The newest; null for none */
+    readonly last: {
+      /** Id of the call */
+      readonly id: string;
+      /** When it was opened, in epoch milliseconds */
+      readonly opened_at: number;
+      /** waiting; claimed (somebody is on the way); answered (in the game); left (the caller left a minute ago or more); expired (an hour old) */
+      readonly state: "waiting" | "claimed" | "answered" | "left" | "expired";
+    } | null;
+  };
+  /** Newest first; only for those who may write notes */
+  readonly notes?: readonly NoteResource[];
+};
+
+export type ModCallResource = {
+  /** Id of the call */
+  readonly id: string;
+  /** Name and id, as the game writes them: `Name:id` */
+  readonly caller: string;
+  /** When it was opened, by the game's clock, in epoch milliseconds */
+  readonly opened_at: number;
+  /** waiting; claimed (somebody is on the way); answered (in the game); left (the caller left a minute ago or more); expired (an hour old) */
+  readonly state: "waiting" | "claimed" | "answered" | "left" | "expired";
+  /** Whether the newest reading shows the caller */
+  readonly is_here: boolean;
+  /** Where the caller is; null when that is not known, or not for this key */
+  readonly position: Location | null;
+  /** Who answered it in the game, as `Name:id` */
+  readonly answered_by: string | null;
+  /** When the answer was seen, in epoch milliseconds */
+  readonly answered_at: number | null;
+  /** Who is on the way, or was */
+  readonly claimed_by: Who | null;
+  /** Since when, in epoch milliseconds */
+  readonly claimed_at: number | null;
+};
+
+export type ModCallPage = {
+  readonly items: readonly ModCallResource[];
+  /** Send it as `cursor` for the next page; null on the last */
+  readonly next: string | null;
+};
+
 export type OwnKeyResource = {
-  /** Id of the key */
+  /** Id of the key; of a person the id, `@` and the id of the server */
   readonly key_id: string;
   readonly label: string;
   /** Id of the game server */
@@ -431,6 +615,10 @@ export type OwnKeyResource = {
   readonly sections: readonly Section[];
   /** Commands the key may send; ["*"] is all, [] none */
   readonly commands: readonly string[];
+  /** What the key does not get: JoinKey is empty then, Location absent, wherever they appear */
+  readonly hide: readonly ("JoinKey" | "Location")[];
+  /** What the key, or the person whose session it is, may do besides */
+  readonly may: readonly ("claim" | "notes" | "exports" | "alerts" | "webhooks" | "keys" | "status" | "people")[];
   /** When it ends, in epoch milliseconds; null is never */
   readonly expires_at: number | null;
 };

@@ -2,10 +2,11 @@
 import { type Element, playerIdOf } from "../events/elements.ts";
 import type { EventType } from "../events/event-types.ts";
 import { FORGOTTEN_ID } from "../events/forget-player.ts";
-import type { NewEvent } from "../events/new-event.ts";
+import { makeEvent, type NewEvent } from "../events/new-event.ts";
 import type { Section } from "../sections.ts";
 import type { Alert, EventMeta } from "../wire/event-data.ts";
 import { ALERT_EVENTS_MAX, type AlertSubject } from "./alert-states.ts";
+import { type AlertWords, sayAlertInEnglish } from "./alert-words.ts";
 import type { AlertRule } from "./rules.ts";
 
 /** An event of the ledger, as far as rules look at it. */
@@ -19,14 +20,14 @@ export type AlertFact = {
 };
 
 /** One alert that is raised or cleared. */
-export type Told = AlertSubject & {
+export type ReportedAlert = AlertSubject & {
   readonly type: "alert.raised" | "alert.cleared";
   readonly rule: AlertRule;
-  readonly text: string;
+  readonly words: AlertWords;
   readonly events: readonly string[];
 };
 
-export type Tell = (told: Told) => void;
+export type Report = (alert: ReportedAlert) => void;
 
 export const SERVER_SUBJECT: AlertSubject = { player: null, subject: "server" };
 
@@ -42,19 +43,20 @@ const SECTION_OF_RULE: Readonly<Record<AlertRule, Section | null>> = {
   players: null,
 };
 
-export function toAlertEvent({ type, rule, subject, player, text, events }: Told, now: number): NewEvent {
-  return {
+/** The sentence is for readers of the event; code and values are for programs that say it in another language. */
+export function toAlertEvent({ type, rule, subject, player, words, events }: ReportedAlert, now: number): NewEvent {
+  const { code, ...values } = words;
+  const text = sayAlertInEnglish(words, nameOf({ subject }));
+  return makeEvent({
     type,
     at: now,
     seenAt: now,
     source: "gateway",
-    isBackfill: false,
     data: JSON.stringify({ rule, subject, text } satisfies Alert),
-    meta: JSON.stringify({ events: events.slice(0, ALERT_EVENTS_MAX) } satisfies EventMeta),
+    meta: JSON.stringify({ events: events.slice(0, ALERT_EVENTS_MAX), code, values } satisfies EventMeta),
     section: SECTION_OF_RULE[rule],
-    identity: null,
     players: player === null || player === FORGOTTEN_ID ? [] : [player],
-  };
+  });
 }
 
 /** The player that a field of the game names; undefined when it names nobody. */
@@ -78,8 +80,4 @@ export function cutText(text: string): string {
   if (text.length <= TEXT_LENGTH_MAX) return text;
   const head = text.slice(0, TEXT_LENGTH_MAX - 40).replace(/[\ud800-\udbff]$/, "");
   return `${head}…${text.slice(-39).replace(/^[\udc00-\udfff]/, "")}`;
-}
-
-export function countOf(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }

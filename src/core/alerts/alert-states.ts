@@ -1,6 +1,6 @@
 // What is remembered of a server to judge its alerts: what counts toward each rule, and which alerts are raised. Values are
 // never changed, only replaced, so states that are the same object as before need no writing.
-import type { LedgerPlace } from "../events/cursor.ts";
+import type { LedgerPosition } from "../events/cursor.ts";
 import { type AlertRules, NO_ALERTS } from "./rules.ts";
 
 /** Whom an alert is about. `player` is the id; null when the game tells none. */
@@ -25,6 +25,12 @@ export type CallState = AlertSubject & {
   readonly stamp: number | null;
   readonly id: string;
   readonly isRaised: boolean;
+  /** Somebody is on the way. */
+  readonly isClaimed?: boolean;
+  /** Since when the caller is known to be gone. */
+  readonly leftAt?: number | null;
+  /** That was long enough ago, and the alert is over. */
+  readonly isGone?: boolean;
 };
 
 /** A condition that lasts. `unknownMs` is the counter of ServerMemory at its beginning. */
@@ -48,7 +54,7 @@ export type AlertStates = {
 };
 
 /** `place`: the ledger was judged up to here; null while there are no rules. */
-export type AlertMemory = { readonly place: LedgerPlace | null; readonly states: AlertStates };
+export type AlertMemory = { readonly place: LedgerPosition | null; readonly states: AlertStates };
 
 export const NO_ALERT_STATES: AlertStates = {
   rules: NO_ALERTS,
@@ -78,9 +84,7 @@ export function cutOldest<T>(
   isRaised: (item: T) => boolean,
 ): { readonly kept: readonly T[]; readonly dropped: readonly T[] } {
   if (items.length <= max) return { kept: items, dropped: [] };
-  const byAge = items
-    .slice(0, -1)
-    .sort((a, b) => Number(isRaised(a)) - Number(isRaised(b)) || timeOf(a) - timeOf(b));
+  const byAge = items.slice(0, -1).sort((a, b) => Number(isRaised(a)) - Number(isRaised(b)) || timeOf(a) - timeOf(b));
   const dropped = new Set(byAge.slice(0, items.length - max));
   return { kept: items.filter((item) => !dropped.has(item)), dropped: [...dropped] };
 }

@@ -1,19 +1,22 @@
 // Judges the rules of alerts: what was known and new facts of the ledger in, events and the new states out. Pure. Facts are
 // judged in the order of the ledger, and between two readings time passes, so it does not matter how many come at once.
-import type { EventFilter, EventType } from "../events/event-types.ts";
-import { toEventKind } from "../events/event-types.ts";
+import { type EventFilter, type EventType, toEventKind } from "../events/event-types.ts";
 import type { NewEvent } from "../events/new-event.ts";
-import { type AlertFact, type Tell, type Told, toAlertEvent } from "./alert-events.ts";
+import { type AlertFact, type Report, type ReportedAlert, toAlertEvent } from "./alert-events.ts";
 import { type AlertStates, NO_ALERT_STATES } from "./alert-states.ts";
+import type { AlertWords } from "./alert-words.ts";
 import { clearAllCommands, clearCommands, listCommandTimes, noteCommand } from "./judge-commands.ts";
 import { clearAllKills, clearKills, listKillTimes, noteKill } from "./judge-kills.ts";
 import {
   clearAllCalls,
   listCallTimes,
   noteAnsweredCall,
+  noteClaim,
+  noteJoined,
   noteLeft,
   noteOpenedCall,
   passCalls,
+  placeCallers,
 } from "./judge-modcalls.ts";
 import {
   alignState,
@@ -47,16 +50,19 @@ export type AlertJudgement = {
   readonly nextAt: number | null;
 };
 
-const RULE_CHANGED = "The rule was changed.";
-const SERVER_REPLACED = "The server key leads to another game server.";
+const RULE_CHANGED: AlertWords = { code: "rule_changed" };
+const SERVER_REPLACED: AlertWords = { code: "server_replaced" };
 
 /** The types of events that any rule looks at. */
 const FACT_TYPES: readonly EventType[] = [
+  "player.joined",
   "player.left",
   "player.killed",
   "command.used",
   "modcall.opened",
   "modcall.answered",
+  "modcall.claimed",
+  "modcall.released",
   "server.online",
   "server.offline",
   "server.unreachable",
@@ -70,20 +76,20 @@ export const ALERT_FACTS: EventFilter = new Set([
 ]);
 
 export function judgeAlerts({ rules, states, facts, server, hasMore, now }: AlertInputs): AlertJudgement {
-  const told: Told[] = [];
-  const tell: Tell = (one) => told.push(one);
-  let after = takeRules(states, rules, server, now, tell);
+  const reported: ReportedAlert[] = [];
+  const report: Report = (one) => reported.push(one);
+  let after = takeRules(states, rules, server, now, report);
   let readingAt: number | undefined;
   for (const fact of facts) {
     // Facts of one reading belong together: time passes before them, not between them.
-    if (fact.seenAt !== readingAt) after = passTime(after, server, fact.seenAt, tell);
+    if (fact.seenAt !== readingAt) after = passTime(after, server, fact.seenAt, report);
     readingAt = fact.seenAt;
-    after = noteFact(after, fact, server, tell);
+    after = noteFact(after, fact, server, report);
   }
-  if (!hasMore) after = passTime(judgeServer(after, server, now, tell), server, now, tell);
+  if (!hasMore) after = passTime(judgeServer(after, server, now, report), server, now, report);
   const kept = isSame(states, after) ? states : after;
   const nextAt = hasMore ? now : findNext(kept, server, now);
-  return { states: kept, events: told.map((one) => toAlertEvent(one, now)), nextAt };
+  return { states: kept, events: reported.map((one) => toAlertEvent(one, now)), nextAt };
 }
 
 /** A rule that was changed or switched off clears its alerts, and begins anew. */
@@ -92,90 +98,93 @@ function takeRules(
   rules: AlertRules,
   { unknownMs }: ServerFacts,
   now: number,
-  tell: Tell,
+  report: Report,
 ): AlertStates {
   const changed = new Set(ALERT_RULES.filter((rule) => !isSameRule(before.rules[rule], rules[rule])));
   if (changed.size === 0) return before;
   const isChanged = (rule: AlertRule) => changed.has(rule);
   const { killers, commands, calls, outage, below, above } = before;
-  if (isChanged("players")) for (const span of [below, above]) clearCrowd(span, RULE_CHANGED, tell);
-  if (outage && isChanged(outage.state)) clearOutage(outage, RULE_CHANGED, tell);
+  if (isChanged("players")) for (const span of [below, above]) clearCrowd(span, RULE_CHANGED, report);
+  if (outage && isChanged(outage.state)) clearOutage(outage, RULE_CHANGED, report);
   const states = {
     rules,
-    killers: isChanged("kills") ? clearAllKills(killers, RULE_CHANGED, tell) : killers,
-    commands: isChanged("mass_command") ? clearAllCommands(commands, RULE_CHANGED, tell) : commands,
-    calls: isChanged("unanswered_modcall") ? clearAllCalls(calls, RULE_CHANGED, tell) : calls,
-    outage:
-      outage && isChanged(outage.state) ? { ...outage, since: now, unknownMs, isRaised: false } : outage,
+    killers: isChanged("kills") ? clearAllKills(killers, RULE_CHANGED, report) : killers,
+    commands: isChanged("mass_command") ? clearAllCommands(commands, RULE_CHANGED, report) : commands,
+    calls: isChanged("unanswered_modcall") ? clearAllCalls(calls, RULE_CHANGED, report) : calls,
+    outage: outage && isChanged(outage.state) ? { ...outage, since: now, unknownMs, isRaised: false } : outage,
     below: isChanged("players") ? null : below,
     above: isChanged("players") ? null : above,
   };
   return hasRules(rules) ? states : NO_ALERT_STATES;
 }
 
-function noteFact(states: AlertStates, fact: AlertFact, server: ServerFacts, tell: Tell): AlertStates {
+function noteFact(states: AlertStates, fact: AlertFact, server: ServerFacts, report: Report): AlertStates {
   const { rules, killers, commands, calls } = states;
   if (fact.isBackfill) return states;
   switch (fact.type) {
     case "player.killed":
-      return rules.kills ? { ...states, killers: noteKill(killers, rules.kills, fact, tell) } : states;
+      return rules.kills ? { ...states, killers: noteKill(killers, rules.kills, fact, report) } : states;
     case "command.used":
       return rules.mass_command
-        ? { ...states, commands: noteCommand(commands, rules.mass_command, fact, tell) }
+        ? { ...states, commands: noteCommand(commands, rules.mass_command, fact, report) }
         : states;
     case "modcall.opened":
-      return rules.unanswered_modcall ? { ...states, calls: noteOpenedCall(calls, fact, tell) } : states;
+      return rules.unanswered_modcall ? { ...states, calls: noteOpenedCall(calls, fact, report) } : states;
     case "modcall.answered":
-      return { ...states, calls: noteAnsweredCall(calls, fact, tell) };
+      return { ...states, calls: noteAnsweredCall(calls, fact, report) };
     case "player.left":
-      return { ...states, calls: noteLeft(calls, fact, tell) };
+      return { ...states, calls: noteLeft(calls, fact) };
+    case "player.joined":
+      return { ...states, calls: noteJoined(calls, fact) };
+    case "modcall.claimed":
+    case "modcall.released":
+      return { ...states, calls: noteClaim(calls, fact, fact.type === "modcall.claimed", report) };
     case "server.online":
     case "server.offline":
     case "server.unreachable":
-      return noteServerState(states, fact, server, tell);
+      return noteServerState(states, fact, server, report);
     case "gap":
-      return fact.data.reason === "server_replaced" ? forget(states, tell) : states;
+      return fact.data.reason === "server_replaced" ? forget(states, report) : states;
     default:
       return states;
   }
 }
 
-function noteServerState(states: AlertStates, fact: AlertFact, server: ServerFacts, tell: Tell): AlertStates {
+function noteServerState(states: AlertStates, fact: AlertFact, server: ServerFacts, report: Report): AlertStates {
   const state = fact.type.slice("server.".length) as "online" | "offline" | "unreachable";
-  const calls =
-    state === "offline" ? clearAllCalls(states.calls, "The server is offline.", tell) : states.calls;
+  const calls = state === "offline" ? clearAllCalls(states.calls, { code: "is_offline" }, report) : states.calls;
   if (!isStateJudged(states)) return { ...states, calls };
-  return { ...states, calls, outage: noteState(states.outage, state, fact, server, tell) };
+  return { ...states, calls, outage: noteState(states.outage, state, fact, server, report) };
 }
 
 /** Another game server: nothing that was known counts for it. */
-function forget({ rules, killers, commands, calls, outage, below, above }: AlertStates, tell: Tell) {
-  clearAllKills(killers, SERVER_REPLACED, tell);
-  clearAllCommands(commands, SERVER_REPLACED, tell);
-  clearAllCalls(calls, SERVER_REPLACED, tell);
-  clearOutage(outage, SERVER_REPLACED, tell);
-  for (const span of [below, above]) clearCrowd(span, SERVER_REPLACED, tell);
+function forget({ rules, killers, commands, calls, outage, below, above }: AlertStates, report: Report) {
+  clearAllKills(killers, SERVER_REPLACED, report);
+  clearAllCommands(commands, SERVER_REPLACED, report);
+  clearAllCalls(calls, SERVER_REPLACED, report);
+  clearOutage(outage, SERVER_REPLACED, report);
+  for (const span of [below, above]) clearCrowd(span, SERVER_REPLACED, report);
   return { ...NO_ALERT_STATES, rules };
 }
 
-function passTime(states: AlertStates, server: ServerFacts, time: number, tell: Tell): AlertStates {
+function passTime(states: AlertStates, server: ServerFacts, time: number, report: Report): AlertStates {
   const { rules, killers, commands, calls, outage } = states;
   return {
     ...states,
-    killers: rules.kills ? clearKills(killers, rules.kills, time, tell) : killers,
-    commands: clearCommands(commands, time, tell),
-    calls: rules.unanswered_modcall ? passCalls(calls, rules.unanswered_modcall, time, tell) : calls,
-    outage: passOutage(outage, rules, server, time, tell),
+    killers: rules.kills ? clearKills(killers, rules.kills, time, report) : killers,
+    commands: clearCommands(commands, time, report),
+    calls: rules.unanswered_modcall ? passCalls(calls, rules.unanswered_modcall, time, report) : calls,
+    outage: passOutage(outage, rules, server, time, report),
   };
 }
 
 /** What the newest reading told, beside events. */
-function judgeServer(states: AlertStates, server: ServerFacts, now: number, tell: Tell): AlertStates {
+function judgeServer(states: AlertStates, server: ServerFacts, now: number, report: Report): AlertStates {
   const { players } = states.rules;
-  const below = players ? passCrowd(states.below, "below", players, server, now, tell) : states.below;
-  const above = players ? passCrowd(states.above, "above", players, server, now, tell) : states.above;
-  const outage = isStateJudged(states) ? alignState(states.outage, server, now, tell) : null;
-  return { ...states, outage, below, above };
+  const below = players ? passCrowd(states.below, "below", players, server, now, report) : states.below;
+  const above = players ? passCrowd(states.above, "above", players, server, now, report) : states.above;
+  const outage = isStateJudged(states) ? alignState(states.outage, server, now, report) : null;
+  return { ...states, calls: placeCallers(states.calls, server), outage, below, above };
 }
 
 function isStateJudged({ rules }: AlertStates): boolean {

@@ -1,6 +1,7 @@
 // The rule `mass_command`: somebody uses a command that begins like one of the patterns.
-import { type AlertFact, cutText, isSameSubject, nameOf, type Tell, toSubject } from "./alert-events.ts";
+import { type AlertFact, cutText, isSameSubject, type Report, toSubject } from "./alert-events.ts";
 import { ALERT_EVENTS_MAX, COMMANDS_MAX, type CommandState, cutOldest } from "./alert-states.ts";
+import type { AlertWords } from "./alert-words.ts";
 import type { AlertRules } from "./rules.ts";
 
 type Rule = NonNullable<AlertRules["mass_command"]>;
@@ -19,7 +20,7 @@ export function isMassCommand(command: string, { patterns }: Rule): boolean {
   return patterns.some((pattern) => normalised.startsWith(normaliseCommand(pattern)));
 }
 
-export function noteCommand(commands: Commands, rule: Rule, fact: AlertFact, tell: Tell): Commands {
+export function noteCommand(commands: Commands, rule: Rule, fact: AlertFact, report: Report): Commands {
   const { Player, Command } = fact.data;
   const user = toSubject(Player);
   if (!user || typeof Command !== "string" || !isMassCommand(Command, rule)) return commands;
@@ -30,8 +31,8 @@ export function noteCommand(commands: Commands, rule: Rule, fact: AlertFact, tel
     const changed = { ...known, lastAt: Math.max(known.lastAt, at), ids };
     return commands.map((one) => (one === known ? changed : one));
   }
-  const text = `${nameOf(user)} used ${cutText(Command)}`;
-  tell({ type: "alert.raised", rule: "mass_command", ...user, text, events: [fact.id] });
+  const words: AlertWords = { code: "used", command: cutText(Command) };
+  report({ type: "alert.raised", rule: "mass_command", ...user, words, events: [fact.id] });
   const added = [...commands, { ...user, lastAt: at, ids: [fact.id] }];
   const { kept, dropped } = cutOldest(
     added,
@@ -39,20 +40,20 @@ export function noteCommand(commands: Commands, rule: Rule, fact: AlertFact, tel
     ({ lastAt }) => lastAt,
     () => true,
   );
-  for (const one of dropped) tellCleared(one, "Too many other alerts are raised.", tell);
+  for (const one of dropped) reportCleared(one, { code: "too_many" }, report);
   return kept;
 }
 
-export function clearCommands(commands: Commands, time: number, tell: Tell): Commands {
+export function clearCommands(commands: Commands, time: number, report: Report): Commands {
   const isOver = ({ lastAt }: CommandState) => lastAt + MASS_COMMAND_MS <= time;
   for (const one of commands) {
-    if (isOver(one)) tellCleared(one, `${nameOf(one)} used no such command for 60 seconds.`, tell);
+    if (isOver(one)) reportCleared(one, { code: "used_no_more" }, report);
   }
   return commands.some(isOver) ? commands.filter((one) => !isOver(one)) : commands;
 }
 
-export function clearAllCommands(commands: Commands, text: string, tell: Tell): Commands {
-  for (const one of commands) tellCleared(one, text, tell);
+export function clearAllCommands(commands: Commands, words: AlertWords, report: Report): Commands {
+  for (const one of commands) reportCleared(one, words, report);
   return [];
 }
 
@@ -60,6 +61,6 @@ export function listCommandTimes(commands: Commands): number[] {
   return commands.map(({ lastAt }) => lastAt + MASS_COMMAND_MS);
 }
 
-function tellCleared({ player, subject, ids }: CommandState, text: string, tell: Tell): void {
-  tell({ type: "alert.cleared", rule: "mass_command", player, subject, text, events: ids });
+function reportCleared({ player, subject, ids }: CommandState, words: AlertWords, report: Report): void {
+  report({ type: "alert.cleared", rule: "mass_command", player, subject, words, events: ids });
 }

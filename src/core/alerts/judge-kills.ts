@@ -1,14 +1,8 @@
 // The rule `kills`: somebody kills many players in a short time. The window is over the times that the game tells, so that a
 // reading that comes late counts like one that comes at once.
-import { type AlertFact, countOf, isSameSubject, nameOf, type Tell, toSubject } from "./alert-events.ts";
-import {
-  ALERT_EVENTS_MAX,
-  cutOldest,
-  KILLERS_MAX,
-  KILLS_MAX,
-  type Kill,
-  type KillerState,
-} from "./alert-states.ts";
+import { type AlertFact, isSameSubject, type Report, toSubject } from "./alert-events.ts";
+import { ALERT_EVENTS_MAX, cutOldest, KILLERS_MAX, KILLS_MAX, type Kill, type KillerState } from "./alert-states.ts";
+import type { AlertWords } from "./alert-words.ts";
 import type { AlertRules } from "./rules.ts";
 
 type Rule = NonNullable<AlertRules["kills"]>;
@@ -17,7 +11,7 @@ type Killers = readonly KillerState[];
 /** Kills are remembered for this long beyond the window, because the next reading may show older ones. */
 const LATE_MS = 300_000;
 
-export function noteKill(killers: Killers, rule: Rule, fact: AlertFact, tell: Tell): Killers {
+export function noteKill(killers: Killers, rule: Rule, fact: AlertFact, report: Report): Killers {
   const { Killer, Killed } = fact.data;
   const killer = toSubject(Killer);
   const killed = toSubject(Killed);
@@ -27,29 +21,28 @@ export function noteKill(killers: Killers, rule: Rule, fact: AlertFact, tell: Te
   const kills = addKill(known.kills, kill, rule);
   const spree = known.raised ? undefined : findSpree(kills, kill, rule);
   if (spree) {
-    const text = `${nameOf(killer)} killed ${countOf(spree.length, "player")} within ${countOf(rule.seconds, "second")}.`;
+    const words: AlertWords = { code: "kills", count: spree.length, seconds: rule.seconds };
     const events = spree.map(([, id]) => id).slice(-ALERT_EVENTS_MAX);
-    tell({ type: "alert.raised", rule: "kills", ...killer, text, events });
-    return bound([...without(killers, known), { ...killer, kills, raised: events }], fact, rule, tell);
+    report({ type: "alert.raised", rule: "kills", ...killer, words, events });
+    return bound([...without(killers, known), { ...killer, kills, raised: events }], fact, rule, report);
   }
-  return bound([...without(killers, known), { ...known, ...killer, kills }], fact, rule, tell);
+  return bound([...without(killers, known), { ...known, ...killer, kills }], fact, rule, report);
 }
 
 /** Clears the alerts whose window has fewer kills at this time. */
-export function clearKills(killers: Killers, rule: Rule, time: number, tell: Tell): Killers {
+export function clearKills(killers: Killers, rule: Rule, time: number, report: Report): Killers {
   const after = killers.map((killer) => {
     if (!killer.raised) return killer;
     const kills = killer.kills.filter(([at]) => at > time - rule.seconds * 1_000);
     if (kills.length >= rule.count) return killer;
-    const text = `${nameOf(killer)} has fewer than ${countOf(rule.count, "kill")} within ${countOf(rule.seconds, "second")}.`;
-    tellCleared(killer, text, tell);
+    reportCleared(killer, { code: "fewer_kills", count: rule.count, seconds: rule.seconds }, report);
     return { ...killer, kills, raised: null };
   });
-  return after.some((killer, place) => killer !== killers[place]) ? after : killers;
+  return after.some((killer, index) => killer !== killers[index]) ? after : killers;
 }
 
-export function clearAllKills(killers: Killers, text: string, tell: Tell): Killers {
-  for (const killer of killers) tellCleared(killer, text, tell);
+export function clearAllKills(killers: Killers, words: AlertWords, report: Report): Killers {
+  for (const killer of killers) reportCleared(killer, words, report);
   return [];
 }
 
@@ -72,11 +65,7 @@ function dropOld(kills: readonly Kill[], time: number, { seconds }: Rule): reado
 }
 
 /** The kills of a window that has enough of them, this one among them. */
-function findSpree(
-  kills: readonly Kill[],
-  kill: Kill,
-  { count, seconds }: Rule,
-): readonly Kill[] | undefined {
+function findSpree(kills: readonly Kill[], kill: Kill, { count, seconds }: Rule): readonly Kill[] | undefined {
   const place = kills.indexOf(kill);
   for (let first = Math.max(0, place - count + 1); first <= place; first++) {
     const from = kills[first]?.[0] ?? 0;
@@ -87,7 +76,7 @@ function findSpree(
   return undefined;
 }
 
-function bound(killers: Killers, { seenAt }: AlertFact, rule: Rule, tell: Tell): Killers {
+function bound(killers: Killers, { seenAt }: AlertFact, rule: Rule, report: Report): Killers {
   const recent = killers.flatMap((killer) => {
     if (killer.raised) return [killer];
     const kills = dropOld(killer.kills, seenAt, rule);
@@ -102,12 +91,12 @@ function bound(killers: Killers, { seenAt }: AlertFact, rule: Rule, tell: Tell):
     cut = cutOldest(recent, --max, timeOf, isRaised);
     total = cut.kept.reduce((sum, { kills }) => sum + kills.length, 0);
   }
-  for (const killer of cut.dropped) tellCleared(killer, "Too many other alerts are raised.", tell);
+  for (const killer of cut.dropped) reportCleared(killer, { code: "too_many" }, report);
   return cut.kept;
 }
 
-function tellCleared({ raised, player, subject }: KillerState, text: string, tell: Tell): void {
-  if (raised) tell({ type: "alert.cleared", rule: "kills", player, subject, text, events: raised });
+function reportCleared({ raised, player, subject }: KillerState, words: AlertWords, report: Report): void {
+  if (raised) report({ type: "alert.cleared", rule: "kills", player, subject, words, events: raised });
 }
 
 function without(killers: Killers, known: KillerState): Killers {

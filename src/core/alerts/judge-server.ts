@@ -2,28 +2,25 @@
 // is known does not count, except for unreachable, which lasts until a reading succeeds.
 import { MINUTE_MS } from "../durations.ts";
 import type { ServerState } from "../events/memory.ts";
-import { type AlertFact, countOf, SERVER_SUBJECT, type Tell } from "./alert-events.ts";
+import { type AlertFact, type Report, SERVER_SUBJECT } from "./alert-events.ts";
 import type { OutageState, Span } from "./alert-states.ts";
+import type { AlertWords } from "./alert-words.ts";
 import type { AlertRules } from "./rules.ts";
 
 /** What the newest reading tells. */
 export type ServerFacts = {
   readonly state: ServerState | null;
-  /** The newest reading vouches for the state until then; null before the first. */
-  readonly vouchedUntil: number | null;
-  /** For how long no reading vouched, in all. */
+  /** The newest reading is valid for the state until then; null before the first. */
+  readonly validUntil: number | null;
+  /** For how long no reading was valid, in all. */
   readonly unknownMs: number;
   /** How many players there were, from when and until when at most. Null when no reading told it. */
   readonly count: { readonly players: number; readonly at: number; readonly until: number } | null;
+  /** Since when the newest reading with players does not show this player; null when it does, or when that is not known. */
+  readonly goneSince?: (player: string) => number | null;
 };
 
 type Outage = OutageState | null;
-
-const STATE_WORDS: Readonly<Record<ServerState, string>> = {
-  online: "The server is online.",
-  offline: "The server is offline.",
-  unreachable: "The server cannot be reached.",
-};
 
 /** An event told that the state has changed. */
 export function noteState(
@@ -31,16 +28,16 @@ export function noteState(
   state: ServerState,
   { at, seenAt, id }: AlertFact,
   facts: ServerFacts,
-  tell: Tell,
+  report: Report,
 ): Outage {
-  return changeState(outage, state, { since: Math.min(at, seenAt), id }, facts, tell);
+  return changeState(outage, state, { since: Math.min(at, seenAt), id }, facts, report);
 }
 
 /** Takes over a state that no event has told of, such as that before the rule was set. */
-export function alignState(outage: Outage, facts: ServerFacts, now: number, tell: Tell): Outage {
+export function alignState(outage: Outage, facts: ServerFacts, now: number, report: Report): Outage {
   const { state } = facts;
   if (state === null || state === (outage?.state ?? "online")) return outage;
-  return changeState(outage, state, { since: now, id: null }, facts, tell);
+  return changeState(outage, state, { since: now, id: null }, facts, report);
 }
 
 function changeState(
@@ -48,22 +45,16 @@ function changeState(
   state: ServerState,
   beginning: Pick<OutageState, "since" | "id">,
   { unknownMs }: ServerFacts,
-  tell: Tell,
+  report: Report,
 ): Outage {
   if (state === outage?.state) return outage;
-  clearOutage(outage, STATE_WORDS[state], tell);
+  clearOutage(outage, { code: `is_${state}` }, report);
   return state === "online" ? null : { state, ...beginning, unknownMs, isRaised: false };
 }
 
-export function clearOutage(outage: Outage, text: string, tell: Tell): void {
+export function clearOutage(outage: Outage, words: AlertWords, report: Report): void {
   if (outage?.isRaised)
-    tell({
-      type: "alert.cleared",
-      rule: outage.state,
-      ...SERVER_SUBJECT,
-      text,
-      events: eventsOf(outage),
-    });
+    report({ type: "alert.cleared", rule: outage.state, ...SERVER_SUBJECT, words, events: eventsOf(outage) });
 }
 
 export function passOutage(
@@ -71,25 +62,23 @@ export function passOutage(
   rules: AlertRules,
   facts: ServerFacts,
   time: number,
-  tell: Tell,
+  report: Report,
 ): Outage {
   const rule = outage && rules[outage.state];
   if (!rule || outage.isRaised) return outage;
   const due = dueOf(outage, rule.minutes, facts);
-  if (due > Math.min(time, vouchedUntil(outage, facts))) return outage;
-  const words =
-    outage.state === "offline" ? "The server has been offline" : "The server could not be reached";
-  const text = `${words} for ${countOf(rule.minutes, "minute")}.`;
-  tell({ type: "alert.raised", rule: outage.state, ...SERVER_SUBJECT, text, events: eventsOf(outage) });
+  if (due > Math.min(time, validUntil(outage, facts))) return outage;
+  const words: AlertWords = { code: outage.state, minutes: rule.minutes };
+  report({ type: "alert.raised", rule: outage.state, ...SERVER_SUBJECT, words, events: eventsOf(outage) });
   return { ...outage, isRaised: true };
 }
 
-/** When the outage has lasted long enough; undefined when only another reading can tell. */
+/** When the outage has lasted long enough; undefined when only another reading can decide. */
 export function findOutageTime(outage: Outage, rules: AlertRules, facts: ServerFacts): number | undefined {
   const rule = outage && rules[outage.state];
   if (!rule || outage.isRaised) return undefined;
   const due = dueOf(outage, rule.minutes, facts);
-  return due <= vouchedUntil(outage, facts) ? due : undefined;
+  return due <= validUntil(outage, facts) ? due : undefined;
 }
 
 export type Crowd = "below" | "above";
@@ -102,29 +91,27 @@ export function passCrowd(
   rule: PlayersRule,
   facts: ServerFacts,
   time: number,
-  tell: Tell,
+  report: Report,
 ): Span | null {
   const { count, unknownMs } = facts;
   const limit = rule[crowd];
   if (!count || limit === undefined) return span;
   const isMet = crowd === "below" ? count.players < limit : count.players > limit;
-  const players = `${countOf(count.players, "player")} now.`;
   if (!isMet) {
-    clearCrowd(span, players, tell);
+    clearCrowd(span, { code: "players_now", count: count.players }, report);
     return null;
   }
   // A reading that is too old says nothing about now, so the condition does not begin with it.
   if (!span && count.until < time) return null;
   const lasting = span ?? { since: Math.min(count.at, time), unknownMs, isRaised: false };
   if (lasting.isRaised || dueOf(lasting, rule.minutes, facts) > Math.min(time, count.until)) return lasting;
-  const words = crowd === "below" ? "Fewer" : "More";
-  const text = `${words} than ${countOf(limit, "player")} for ${countOf(rule.minutes, "minute")}: ${players}`;
-  tell({ type: "alert.raised", rule: "players", ...SERVER_SUBJECT, text, events: [] });
+  const words: AlertWords = { code: crowd, limit, minutes: rule.minutes, count: count.players };
+  report({ type: "alert.raised", rule: "players", ...SERVER_SUBJECT, words, events: [] });
   return { ...lasting, isRaised: true };
 }
 
-export function clearCrowd(span: Span | null, text: string, tell: Tell): void {
-  if (span?.isRaised) tell({ type: "alert.cleared", rule: "players", ...SERVER_SUBJECT, text, events: [] });
+export function clearCrowd(span: Span | null, words: AlertWords, report: Report): void {
+  if (span?.isRaised) report({ type: "alert.cleared", rule: "players", ...SERVER_SUBJECT, words, events: [] });
 }
 
 /** As findOutageTime. */
@@ -140,8 +127,8 @@ function dueOf({ since, unknownMs }: Span, minutes: number, facts: ServerFacts):
 }
 
 /** That a server cannot be reached is not told by readings: it lasts until one succeeds. */
-function vouchedUntil({ state }: OutageState, facts: ServerFacts): number {
-  return state === "unreachable" ? Number.POSITIVE_INFINITY : (facts.vouchedUntil ?? 0);
+function validUntil({ state }: OutageState, facts: ServerFacts): number {
+  return state === "unreachable" ? Number.POSITIVE_INFINITY : (facts.validUntil ?? 0);
 }
 
 function eventsOf({ id }: OutageState): string[] {

@@ -36,7 +36,7 @@ export const SUGGESTED_ALERTS = {
   unreachable: { minutes: 10 },
 } as const satisfies AlertRules;
 
-/** What is wrong with each rule that the shape of its fields does not tell; empty when nothing is. */
+/** What is wrong with each rule that the shape of its fields does not show; empty when nothing is. */
 export function findRuleProblems({ mass_command, players }: AlertRules): Readonly<Record<string, string>> {
   const problems: Record<string, string> = {};
   if (mass_command?.patterns.some((pattern) => pattern.trim() === ""))
@@ -44,7 +44,6 @@ export function findRuleProblems({ mass_command, players }: AlertRules): Readonl
   if (players && players.below === undefined && players.above === undefined)
     problems.players = "must have below, above or both";
   else if (players && (players.below ?? 0) > (players.above ?? Number.POSITIVE_INFINITY))
-    problems.players =
-      "must not have a below that is greater than above: every number of players would raise it";
+    problems.players = "must not have a below that is greater than above: every number of players would raise it";
   return problems;
 }

@@ -5,14 +5,8 @@ import type { StaffMember } from "../wire/event-data.ts";
 import { type Element, playerIdOf, textOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
 import { FORGOTTEN_ID } from "./forget-player.ts";
-import {
-  type ErasedVehicle,
-  NOTHING_KNOWN,
-  type PlayerMemory,
-  type ServerMemory,
-  type StaffMemory,
-} from "./memory.ts";
-import type { NewEvent } from "./new-event.ts";
+import { type ErasedVehicle, NOTHING_KNOWN, type PlayerMemory, type ServerMemory, type StaffMemory } from "./memory.ts";
+import { makeEvent, type NewEvent } from "./new-event.ts";
 import { elementsOf, type GameReading } from "./reading.ts";
 
 type Compared<M> = { readonly events: readonly NewEvent[]; readonly memory: M };
@@ -20,15 +14,7 @@ type Compared<M> = { readonly events: readonly NewEvent[]; readonly memory: M };
 const PLAYER_FIELDS = ["Team", "Callsign", "Permission", "WantedStars"];
 /** The name is not compared. It is remembered so that a player who is forgotten can be found by it. */
 const REMEMBERED_FIELDS = ["Player", ...PLAYER_FIELDS];
-export const SETTINGS = [
-  "Name",
-  "OwnerId",
-  "CoOwnerIds",
-  "MaxPlayers",
-  "JoinKey",
-  "AccVerifiedReq",
-  "TeamBalance",
-];
+export const SETTINGS = ["Name", "OwnerId", "CoOwnerIds", "MaxPlayers", "JoinKey", "AccVerifiedReq", "TeamBalance"];
 const ID_SETTINGS = new Set(["OwnerId", "CoOwnerIds"]);
 const ROLES: readonly StaffMember["Role"][] = ["Admins", "Mods", "Helpers"];
 
@@ -51,9 +37,7 @@ export function comparePlayers(
     players.set(id, rememberPlayer(element, before));
     if (!before || changed.length === 0) continue;
     const { Location: _, ...data } = element;
-    events.push(
-      toDiff(reading, "player.changed", JSON.stringify(data), describeBefore(changed, before), [id]),
-    );
+    events.push(toDiff(reading, "player.changed", JSON.stringify(data), describeBefore(changed, before), [id]));
   }
   return { events, memory: keepIfEqual(known, players) };
 }
@@ -86,10 +70,7 @@ export function compareVehicles(
 }
 
 /** A role that the reading does not show is not compared, and stays in memory. */
-export function compareStaff(
-  reading: GameReading,
-  known: ServerMemory["staff"],
-): Compared<ServerMemory["staff"]> {
+export function compareStaff(reading: GameReading, known: ServerMemory["staff"]): Compared<ServerMemory["staff"]> {
   const value = reading.sections.Staff;
   if (typeof value !== "object" || value === null) return { events: [], memory: known };
   const staff: Record<string, ReadonlyMap<string, string>> = { ...known };
@@ -112,15 +93,11 @@ export function compareStaff(
         .map((member) => toStaffEvent(reading, "staff.removed", member)),
     ];
   });
-  const isSame =
-    known !== null && JSON.stringify(serialiseStaff(known)) === JSON.stringify(serialiseStaff(staff));
+  const isSame = known !== null && JSON.stringify(serialiseStaff(known)) === JSON.stringify(serialiseStaff(staff));
   return { events, memory: isSame ? known : staff };
 }
 
-export function compareQueue(
-  reading: GameReading,
-  known: ServerMemory["queue"],
-): Compared<ServerMemory["queue"]> {
+export function compareQueue(reading: GameReading, known: ServerMemory["queue"]): Compared<ServerMemory["queue"]> {
   const value = reading.sections.Queue;
   if (!Array.isArray(value)) return { events: [], memory: known };
   const queue = JSON.stringify(value);
@@ -145,7 +122,8 @@ export function compareSettings(
   );
   if (changed.length === 0) return { events: [], memory: settings };
   const event = toDiff(reading, "server.changed", writeObject(settings), describeBefore(changed, known));
-  return { events: [event], memory: settings };
+  const isJoinKeyOnly = changed.every((name) => name === "JoinKey");
+  return { events: [isJoinKeyOnly ? { ...event, section: "JoinKey" } : event], memory: settings };
 }
 
 export function toDiff(
@@ -155,18 +133,7 @@ export function toDiff(
   meta: string | null = null,
   players: readonly string[] = [],
 ): NewEvent {
-  return {
-    type,
-    at,
-    seenAt: at,
-    source: "diff",
-    isBackfill: false,
-    data,
-    meta,
-    section: null,
-    identity: null,
-    players,
-  };
+  return makeEvent({ type, at, seenAt: at, source: "diff", data, meta, players });
 }
 
 /** Writes an object whose values are JSON text already. */
@@ -242,11 +209,11 @@ function isSameIds(known: string, shown: string): boolean {
   const isSame = (a: unknown, b: unknown) =>
     String(a) === FORGOTTEN_ID || isSameJson(JSON.stringify(a), JSON.stringify(b));
   if (!Array.isArray(before) || !Array.isArray(now)) return isSame(before, now);
-  return before.length === now.length && before.every((id, place) => isSame(id, now[place]));
+  return before.length === now.length && before.every((id, index) => isSame(id, now[index]));
 }
 
 function isEqualList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, place) => text === b[place]);
+  return a.length === b.length && a.every((text, index) => text === b[index]);
 }
 
 /** The members that `staff` has and `other` has not. */
@@ -259,11 +226,7 @@ function missingIn(
   return members.map(([id, name]) => ({ Role: role, UserId: id, Name: name }));
 }
 
-function toStaffEvent(
-  reading: GameReading,
-  type: "staff.added" | "staff.removed",
-  member: StaffMember,
-): NewEvent {
+function toStaffEvent(reading: GameReading, type: "staff.added" | "staff.removed", member: StaffMember): NewEvent {
   const players = member.UserId === FORGOTTEN_ID ? [] : [member.UserId];
   return toDiff(reading, type, JSON.stringify(member), null, players);
 }

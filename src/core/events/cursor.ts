@@ -2,16 +2,16 @@
 // so that a number which was given out again after a restore is recognised.
 
 /** `mark` is random for every event. Number 0 is the place before the first event. */
-export type LedgerPlace = { readonly number: number; readonly mark: number };
+export type LedgerPosition = { readonly number: number; readonly mark: number };
 
 /** `foreign`: a cursor of another server. */
-export type ParsedCursor = LedgerPlace | "foreign" | "invalid";
+export type ParsedCursor = LedgerPosition | "foreign" | "invalid";
 
 const BYTES = 18;
 const CURSOR = /^[A-Za-z0-9_-]{24}$/;
 export const MARK_MAX = 0xffff_ffff;
 
-export function writeCursor(serverId: string, { number, mark }: LedgerPlace): string {
+export function writeCursor(serverId: string, { number, mark }: LedgerPosition): string {
   const bytes = Buffer.alloc(BYTES);
   bytes.writeUIntBE(number, 0, 6);
   bytes.writeUInt32BE(mark, 6);

@@ -1,5 +1,6 @@
 // Which events a reader gets, by the types it names and the sections it may read.
 import { describe, expect, test } from "bun:test";
+import { HIDES_JOIN_KEY } from "../keys/rights.ts";
 import { ALL_SECTIONS, NO_SECTIONS, toSectionSet } from "../sections.ts";
 import {
   EVENT_TYPES,
@@ -32,6 +33,16 @@ const gapsIn = (filter: ReadonlySet<EventKind>) =>
     "*",
   ].filter((section) => filter.has(toEventKind("gap", section as "*")));
 
+test("a change of nothing but the join key is left out where it is hidden, as any other kind that may not be read", () => {
+  const only = toEventKind("server.changed", "JoinKey");
+  expect(typeOfKind(only)).toBe("server.changed");
+  const shown = parseTypes("server.changed", ALL_SECTIONS);
+  const hidden = parseTypes("server.changed", ALL_SECTIONS, HIDES_JOIN_KEY);
+  if (!("filter" in shown && "filter" in hidden)) throw new Error("refused");
+  expect(shown.filter.difference(hidden.filter)).toEqual(new Set([only]));
+  expect(hidden.filter.has(toEventKind("server.changed"))).toBe(true);
+});
+
 test("every type keeps its kind, whatever section a gap or an alert has", () => {
   for (const type of EVENT_TYPES) {
     expect(typeOfKind(toEventKind(type))).toBe(type);
@@ -54,11 +65,7 @@ test("a named type comes with the gaps of its section, and no others", () => {
   expect(gapsIn(filterOf("player.joined", ALL_SECTIONS))).toEqual(["JoinLogs"]);
   expect(gapsIn(filterOf("player.changed", ALL_SECTIONS))).toEqual(["Players", "*"]);
   expect(gapsIn(filterOf("server.offline", ALL_SECTIONS))).toEqual(["*"]);
-  expect(gapsIn(filterOf("call.opened,player.killed", ALL_SECTIONS))).toEqual([
-    "KillLogs",
-    "EmergencyCalls",
-    "*",
-  ]);
+  expect(gapsIn(filterOf("call.opened,player.killed", ALL_SECTIONS))).toEqual(["KillLogs", "EmergencyCalls", "*"]);
   expect(typesIn(filterOf("player.joined", ALL_SECTIONS))).toEqual(new Set(["player.joined", "gap"]));
 });
 

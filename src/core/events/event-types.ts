@@ -1,9 +1,13 @@
 // The types of events, the section that a key needs for each, and the filter of a reader. The order of the table is the
-// order of events that happened at the same time.
+// order of events that happened at the same time. Archives keep the index of a type: new ones come last.
+import { HIDES_JOIN_KEY, HIDES_NOTHING, type HiddenSet } from "../keys/rights.ts";
 import { SECTIONS, type Section, type SectionSet } from "../sections.ts";
 
 /** What a gap covers: one section, or everything that is compared between readings. */
 export type GapSection = Section | "*";
+
+/** What an event is about, where its type does not say it. `JoinKey`: a server.changed in which nothing else changed. */
+export type EventSubject = GapSection | "JoinKey";
 
 const TABLE = [
   ["player.joined", "JoinLogs"],
@@ -30,6 +34,9 @@ const TABLE = [
   ["alert.raised", null],
   ["alert.cleared", null],
   ["gap", null],
+  // Last, because archives keep the index in the table. Nothing else happens in their transaction, so their order does not matter.
+  ["modcall.claimed", "ModCalls"],
+  ["modcall.released", "ModCalls"],
 ] as const satisfies readonly (readonly [string, Section | null])[];
 
 export type EventType = (typeof TABLE)[number][0];
@@ -62,6 +69,7 @@ export type EventKind = number;
 
 const NO_SECTION_CODE = 0;
 const ANY_SECTION_CODE = SECTIONS.length + 1;
+const JOIN_KEY_CODE = ANY_SECTION_CODE + 1;
 const CODES_PER_TYPE = 16;
 
 export function isEventType(name: string): name is EventType {
@@ -78,9 +86,10 @@ export function sectionOfType(type: EventType): Section | null {
   return SECTION_OF.get(type) ?? null;
 }
 
-/** `section` is that of a gap or of an alert's rule. All other types have a section of their own. */
-export function toEventKind(type: EventType, section: GapSection | null = null): EventKind {
-  const named = HAS_OWN_SECTION.has(type) ? section : sectionOfType(type);
+/** `subject` is that of a gap or of an alert's rule, or the join key. All other types have a section of their own. */
+export function toEventKind(type: EventType, subject: EventSubject | null = null): EventKind {
+  const isOwn = HAS_OWN_SECTION.has(type) || subject === "JoinKey";
+  const named = isOwn ? subject : sectionOfType(type);
   return indexOfType(type) * CODES_PER_TYPE + codeOf(named);
 }
 
@@ -108,8 +117,12 @@ export type ParsedTypes =
   | { readonly fault: TypesFault };
 
 /** `text` is a comma-separated list of types and wildcards such as `player.*`; undefined means all types. */
-export function parseTypes(text: string | undefined, sections: SectionSet): ParsedTypes {
-  if (text === undefined) return { filter: filterOf(EVENT_TYPES, sections) };
+export function parseTypes(
+  text: string | undefined,
+  sections: SectionSet,
+  hide: HiddenSet = HIDES_NOTHING,
+): ParsedTypes {
+  if (text === undefined) return { filter: filterOf(EVENT_TYPES, sections, hide) };
   if (text.length > TYPES_LENGTH_MAX) return { fault: { reason: "too long", name: "" } };
   const names = text.split(",", TYPES_MAX + 1);
   if (names.length > TYPES_MAX) return { fault: { reason: "too many", name: "" } };
@@ -128,7 +141,7 @@ export function parseTypes(text: string | undefined, sections: SectionSet): Pars
     for (const type of allowed) wanted.add(type);
   }
   if (refused.size > 0) return { refused: SECTIONS.filter((section) => refused.has(section)) };
-  return fault ? { fault } : { filter: filterOf([...wanted], sections) };
+  return fault ? { fault } : { filter: filterOf([...wanted], sections, hide) };
 }
 
 /** Completes a sentence that begins with the name of the field. An unknown name is not repeated: it may be a secret. */
@@ -149,7 +162,7 @@ export function describeTypesFault({ reason, name }: TypesFault): string {
 
 /** Every kind of event, for operators. */
 export function filterAll(): EventFilter {
-  return filterOf(EVENT_TYPES, (1 << SECTIONS.length) - 1);
+  return filterOf(EVENT_TYPES, (1 << SECTIONS.length) - 1, HIDES_NOTHING);
 }
 
 function matchTypes(name: string): EventType[] {
@@ -169,7 +182,11 @@ function addSection(to: Set<Section>, type: EventType): void {
   if (section) to.add(section);
 }
 
-function filterOf(types: readonly EventType[], sections: SectionSet): EventFilter {
+export function filterOf(
+  types: readonly EventType[],
+  sections: SectionSet,
+  hide: HiddenSet = HIDES_NOTHING,
+): EventFilter {
   const filter = new Set<EventKind>();
   const gaps = new Set<GapSection>();
   for (const type of types) {
@@ -182,6 +199,7 @@ function filterOf(types: readonly EventType[], sections: SectionSet): EventFilte
       continue;
     }
     filter.add(toEventKind(type));
+    if (type === "server.changed" && !(hide & HIDES_JOIN_KEY)) filter.add(toEventKind(type, "JoinKey"));
     if (section !== null) gaps.add(section);
     if (COMPARED.has(type)) gaps.add("*");
   }
@@ -193,7 +211,8 @@ function has(sections: SectionSet, section: Section): boolean {
   return (sections & (1 << SECTIONS.indexOf(section))) !== 0;
 }
 
-function codeOf(section: GapSection | null): number {
+function codeOf(section: EventSubject | null): number {
   if (section === null) return NO_SECTION_CODE;
+  if (section === "JoinKey") return JOIN_KEY_CODE;
   return section === "*" ? ANY_SECTION_CODE : SECTIONS.indexOf(section) + 1;
 }

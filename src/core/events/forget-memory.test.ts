@@ -39,7 +39,7 @@ function judge(memory: ServerMemory, at: number, changes: Partial<GameReading> =
     intervalMs: 5_000,
     lostSince: null,
     isKnown: (identity) => recorded.has(identity),
-    findCommandId: () => undefined,
+    findCommand: () => undefined,
   });
   for (const { identity } of events) if (identity !== null) recorded.add(identity);
   return { events, memory: next };
@@ -102,9 +102,7 @@ describe("a player who is forgotten while the game shows him", () => {
     const [call] = SECTIONS.EmergencyCalls;
     const sections = { ...SECTIONS, EmergencyCalls: [{ ...call, Description: "Fire" }] };
     const { events, memory } = judge(forget(learn()), 12_000, { sections });
-    expect(events.map(({ type, meta }) => [type, meta])).toEqual([
-      ["call.changed", '{"changed":["Description"]}'],
-    ]);
+    expect(events.map(({ type, meta }) => [type, meta])).toEqual([["call.changed", '{"changed":["Description"]}']]);
     expect(judge(memory, 13_000, { sections }).events).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // How a player is taken out of what is remembered of a server, so that the next reading, which may still show the player, can
 // be compared with it: what was erased matches whatever the reading shows there. Entries of log lists are remembered by hash.
-import { forgetInAlerts } from "../alerts/forget-in-alerts.ts";
+import type { AlertMemory, AlertSubject } from "../alerts/alert-states.ts";
 import type { OpenSessions } from "../history/sessions.ts";
 import { writeObject } from "./compare-sections.ts";
 import { FORGOTTEN_ID, FORGOTTEN_NAME, type ForgottenPlayer, PlayerEraser } from "./forget-player.ts";
@@ -28,15 +28,9 @@ export function forgetInMemory(memory: ServerMemory, player: ForgottenPlayer): S
 }
 
 /** A player who is not remembered makes no event when a reading shows the player. */
-function erasePlayers(
-  players: ServerMemory["players"],
-  id: string,
-  eraser: PlayerEraser,
-): ServerMemory["players"] {
+function erasePlayers(players: ServerMemory["players"], id: string, eraser: PlayerEraser): ServerMemory["players"] {
   if (!players) return players;
-  const others = [...players].filter(
-    ([one, fields]) => one !== id && eraseFields(fields, eraser).fields === fields,
-  );
+  const others = [...players].filter(([one, fields]) => one !== id && eraseFields(fields, eraser).fields === fields);
   return others.length === players.size ? players : new Map(others);
 }
 
@@ -69,9 +63,7 @@ function eraseVehicle(vehicle: ErasedVehicle, eraser: PlayerEraser): ErasedVehic
 
 function eraseStaff(staff: ServerMemory["staff"], id: string, eraser: PlayerEraser): ServerMemory["staff"] {
   if (!staff) return staff;
-  const roles = Object.entries(staff).map(
-    ([role, members]) => [role, eraseMembers(members, id, eraser)] as const,
-  );
+  const roles = Object.entries(staff).map(([role, members]) => [role, eraseMembers(members, id, eraser)] as const);
   return roles.every(([role, members]) => members === staff[role]) ? staff : Object.fromEntries(roles);
 }
 
@@ -127,5 +119,32 @@ function joinNames(some: readonly string[], others: readonly string[]): string[]
 /** Returns the same list when no item changed. */
 function keepIfSame<T>(items: readonly T[], change: (item: T) => T): readonly T[] {
   const changed = items.map(change);
-  return changed.every((item, place) => item === items[place]) ? items : changed;
+  return changed.every((item, index) => item === items[index]) ? items : changed;
+}
+
+/**
+ * Returns the same memory when it does not name the player. A raised alert stays, so that it is cleared; a call without an
+ * alert is dropped, because nobody could be helped by an alert about it.
+ */
+export function forgetInAlerts(memory: AlertMemory, id: string, eraser: PlayerEraser): AlertMemory {
+  const { states } = memory;
+  const killers = forgetSubjects(states.killers, id, eraser);
+  const commands = forgetSubjects(states.commands, id, eraser);
+  const named = forgetSubjects(states.calls, id, eraser);
+  const calls =
+    named === states.calls ? named : named.filter(({ player, isRaised }) => isRaised || player !== FORGOTTEN_ID);
+  const isSame = killers === states.killers && commands === states.commands && calls === states.calls;
+  return isSame ? memory : { ...memory, states: { ...states, killers, commands, calls } };
+}
+
+function forgetSubjects<T extends AlertSubject>(
+  subjects: readonly T[],
+  id: string,
+  eraser: PlayerEraser,
+): readonly T[] {
+  const isNamed = ({ player, subject }: T) =>
+    player === id || (player === null && eraser.eraseName(subject) !== subject);
+  if (!subjects.some(isNamed)) return subjects;
+  const subject = `${FORGOTTEN_NAME}:${FORGOTTEN_ID}`;
+  return subjects.map((one) => (isNamed(one) ? { ...one, player: FORGOTTEN_ID, subject } : one));
 }

@@ -34,6 +34,7 @@ describe("fields", () => {
       { Caller: 54, Players: [1, 54, 540], CallNumber: 54, Position: [54, 54] },
       { Caller: 0, Players: [1, 0, 540], CallNumber: 54, Position: [54, 54] },
     ],
+    [{ targets: ["Ann:1", "Bob:54"] }, { targets: ["Ann:1", "deleted:0"] }],
     [{ Queue: [54, 5, 54] }, { Queue: [0, 5, 0] }],
     [{ before: [54, 5] }, { before: [0, 5] }],
     [{ before: { OwnerId: 54, Name: "Bob" } }, { before: { OwnerId: 0, Name: "Bob" } }],
@@ -155,4 +156,16 @@ test("whatever the name and the text: nothing of it is left as a word, and a sec
     }),
     { numRuns: 500 },
   );
+});
+
+test("a player goes from the values of an alert too, and its numbers stay", () => {
+  const eraser = new PlayerEraser({ id: "5", names: ["Bob"] });
+  const meta = { events: ["a"], code: "used", values: { command: ":ban Bob" } };
+  expect(eraser.erase(JSON.stringify(meta))).toBe(JSON.stringify({ ...meta, values: { command: ":ban deleted" } }));
+  const kills = JSON.stringify({ events: [], code: "kills", values: { count: 5, seconds: 60 } });
+  expect(eraser.erase(kills)).toBe(kills);
+});
+
+test("the targets of a command tell names of the player", () => {
+  expect(findNames(JSON.stringify({ targets: ["Ann:1", "Old Bob:54"] }), "54")).toEqual(["Old Bob"]);
 });

@@ -23,6 +23,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ["Killer", "reference"],
   ["Caller", "reference"],
   ["Moderator", "reference"],
+  ["targets", "reference"],
   ["Players", "id"],
   ["Queue", "id"],
   ["UserId", "id"],
@@ -31,6 +32,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ["Owner", "name"],
   ["Callsign", "name"],
   ["Command", "command"],
+  ["command", "command"],
   ["Argument", "text"],
   ["Description", "text"],
   ["PositionDescriptor", "text"],
@@ -139,9 +141,7 @@ export class PlayerEraser {
       case "text":
         return this.#eraseWords(text);
       case "any":
-        return playerIdOf(text) === this.#id && !/\s/.test(text)
-          ? FORGOTTEN_REFERENCE
-          : this.#eraseWords(text);
+        return playerIdOf(text) === this.#id && !/\s/.test(text) ? FORGOTTEN_REFERENCE : this.#eraseWords(text);
     }
   }
 
@@ -169,15 +169,16 @@ function collectNames(value: unknown, id: string, names: Set<string>): void {
   for (const [field, inner] of Object.entries(value)) {
     // The subject of an alert is a player or the server.
     const mayName = ROLES.get(field) === "reference" || field === "subject";
-    const isReference = mayName && typeof inner === "string";
-    if (isReference && playerIdOf(inner) === id) names.add(inner.slice(0, inner.lastIndexOf(":")));
-    else collectNames(inner, id, names);
+    const references = mayName ? [inner].flat().filter((one) => typeof one === "string") : [];
+    for (const reference of references)
+      if (playerIdOf(reference) === id) names.add(reference.slice(0, reference.lastIndexOf(":")));
+    if (references.length === 0) collectNames(inner, id, names);
   }
 }
 
 function mapArray(items: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
   const changed = items.map(change);
-  return changed.some((item, place) => item !== items[place]) ? changed : items;
+  return changed.some((item, index) => item !== items[index]) ? changed : items;
 }
 
 function mapFields(
@@ -187,9 +188,7 @@ function mapFields(
 ): object {
   const before = Object.entries(fields);
   const after = before.map(([field, value]) => [changeKey(field), change(field, value)] as const);
-  const isSame = after.every(
-    ([field, value], place) => field === before[place]?.[0] && value === before[place]?.[1],
-  );
+  const isSame = after.every(([field, value], index) => field === before[index]?.[0] && value === before[index]?.[1]);
   return isSame ? fields : Object.fromEntries(after);
 }
 

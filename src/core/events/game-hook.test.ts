@@ -107,8 +107,7 @@ describe("an emergency call", () => {
 
 describe("a kind that is not known", () => {
   test("is kept with its data, exactly", () => {
-    const text =
-      '{"server":"abc","events":[{"event":"New","timestamp":1,"data":{"n":12345678901234567890}}]}';
+    const text = '{"server":"abc","events":[{"event":"New","timestamp":1,"data":{"n":12345678901234567890}}]}';
     expect(parseHookBody(text).events).toEqual([
       {
         type: "custom.unknown",
@@ -122,10 +121,7 @@ describe("a kind that is not known", () => {
 
   test("with more than 4 KiB of data keeps the first 4,096 characters of their JSON text, as a string", () => {
     const fitting = "x".repeat(UNKNOWN_DATA_MAX - 2);
-    expect(dataOf({ event: "New", data: fitting })).toEqual([
-      "custom.unknown",
-      { Event: "New", Data: fitting },
-    ]);
+    expect(dataOf({ event: "New", data: fitting })).toEqual(["custom.unknown", { Event: "New", Data: fitting }]);
     const data = { text: "y".repeat(60_000) };
     const cut = JSON.stringify(data).slice(0, UNKNOWN_DATA_MAX);
     expect(dataOf({ event: "New", data })).toEqual(["custom.unknown", { Event: "New", Data: cut }]);
@@ -136,10 +132,7 @@ describe("a kind that is not known", () => {
       { Event: "New", Data: JSON.stringify(cyrillic) },
     ]);
     const Data = `"${"🚓".repeat(2_047)}`;
-    expect(dataOf({ event: "New", data: "🚓".repeat(9_000) })).toEqual([
-      "custom.unknown",
-      { Event: "New", Data },
-    ]);
+    expect(dataOf({ event: "New", data: "🚓".repeat(9_000) })).toEqual(["custom.unknown", { Event: "New", Data }]);
   });
 });
 
@@ -201,8 +194,6 @@ describe("what has a broken shape", () => {
 
   test("__proto__ is a name like any other", () => {
     const text = '{"server":"abc","events":[{"event":"New","data":{"__proto__":{"x":1}}}]}';
-    expect(parseHookBody(text).events).toMatchObject([
-      { data: '{"Event":"New","Data":{"__proto__":{"x":1}}}' },
-    ]);
+    expect(parseHookBody(text).events).toMatchObject([{ data: '{"Event":"New","Data":{"__proto__":{"x":1}}}' }]);
   });
 });

@@ -148,14 +148,7 @@ function parseCall(element: Element, isEnd: boolean): ToldCall | undefined {
   const number = writeIntegers(CallNumber);
   const startedAt = writeIntegers(StartedAt);
   const at = timeOf(element, "timestamp");
-  return {
-    isEnd,
-    at,
-    team,
-    number,
-    startedAt,
-    fields: { ...fields, CallNumber: number, StartedAt: startedAt },
-  };
+  return { isEnd, at, team, number, startedAt, fields: { ...fields, CallNumber: number, StartedAt: startedAt } };
 }
 
 function isText(value: unknown): value is string {
@@ -181,4 +174,17 @@ function isCoordinate(value: unknown): boolean {
 
 function isObject(value: unknown): value is Element {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** The key that the game publishes. */
+export const PUBLISHED_GAME_KEY = "MCowBQYDK2VwAyEAjSICb9pp0kHizGQtdG8ySWsDChfGqi+gyFCttigBNOA=";
+
+/** The beginning says: an Ed25519 key. The 32 bytes of the key follow. */
+const SHAPE = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=$/;
+
+/** Why this text cannot be the public key; undefined when it can. */
+export function findGameKeyProblem(text: string): string | undefined {
+  const isKey = SHAPE.test(text) && Buffer.from(text, "base64").toString("base64") === text;
+  if (isKey) return undefined;
+  return "must be the game's public key: an Ed25519 key in SPKI form as base64, 60 characters that begin with MCowBQYDK2VwAyEA";
 }

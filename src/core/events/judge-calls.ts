@@ -91,8 +91,7 @@ export function judgeToldCall(
   const calls = known.calls ?? [];
   const before = findCall(indexCalls(calls.filter(isSameNumber(told))), told);
   const isOver = findCall(indexCalls(known.closedCalls.filter(isSameNumber(told))), told) !== undefined;
-  if (isOver || (!before && isKnown(opening)) || (before && !told.isEnd))
-    return { events: [], memory: known };
+  if (isOver || (!before && isKnown(opening)) || (before && !told.isEnd)) return { events: [], memory: known };
   const at = told.at ?? seenAt;
   if (!told.isEnd) {
     const call = { ...keysOfTold(told), fields: told.fields, missed: 0, isShown: false, openedAt: seenAt };
@@ -255,12 +254,7 @@ function toOpening(
 }
 
 function toChange(reading: GameReading, call: CallMemory, changed: readonly string[]): NewEvent {
-  return toDiff(
-    reading,
-    "call.changed",
-    writeObject(call.fields),
-    JSON.stringify({ changed } satisfies EventMeta),
-  );
+  return toDiff(reading, "call.changed", writeObject(call.fields), JSON.stringify({ changed } satisfies EventMeta));
 }
 
 function toToldEvent(
@@ -274,5 +268,5 @@ function toToldEvent(
 }
 
 function isUnchanged(known: readonly CallMemory[] | null, calls: readonly CallMemory[]): boolean {
-  return known?.length === calls.length && calls.every((call, place) => call === known[place]);
+  return known?.length === calls.length && calls.every((call, index) => call === known[index]);
 }

@@ -56,9 +56,7 @@ class Told {
 
   hook(at: number, event: Fields, gameServer = "a", signature = `${++this.#hooks}`): NewEvent[] {
     const timestamp = Math.floor(at / 1000) - 2;
-    const body = parseHookBody(
-      JSON.stringify({ server: gameServer, events: [{ timestamp, origin: "1", ...event }] }),
-    );
+    const body = parseHookBody(JSON.stringify({ server: gameServer, events: [{ timestamp, origin: "1", ...event }] }));
     const hook: GameHook = { gameServer, signature, seenAt: at, events: body.events };
     const identified = identifyHook(this.memory, hook, (text) => text);
     const judged = judgeHook(this.memory, identified, (identity) => this.recorded.has(identity));
@@ -77,7 +75,7 @@ class Told {
     const judged = judgeReading(this.memory, identified, {
       ...context,
       isKnown,
-      findCommandId: () => undefined,
+      findCommand: () => undefined,
     });
     return this.#keep(judged);
   }

@@ -6,7 +6,7 @@ import { isToldCall, type ToldCustom } from "./game-hook.ts";
 import { judgeToldCall } from "./judge-calls.ts";
 import { forgetServer, type Judgement, replacementGap } from "./judge-reading.ts";
 import type { ServerMemory } from "./memory.ts";
-import { type NewEvent, sortEvents } from "./new-event.ts";
+import { makeEvent, type NewEvent, sortEvents } from "./new-event.ts";
 import { type IdentifiedHook, isAnotherServer } from "./reading.ts";
 
 /** `isRepeated`: the webhook was recorded before. */
@@ -37,16 +37,5 @@ export function judgeHook(
 }
 
 function toCustomEvent({ type, at, data, players }: ToldCustom, seenAt: number, identity: string): NewEvent {
-  return {
-    type,
-    at: at ?? seenAt,
-    seenAt,
-    source: "webhook",
-    isBackfill: false,
-    data,
-    meta: null,
-    section: null,
-    identity,
-    players,
-  };
+  return makeEvent({ type, at: at ?? seenAt, seenAt, source: "webhook", data, identity, players });
 }

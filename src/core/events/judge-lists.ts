@@ -1,11 +1,14 @@
 // What the four log lists of a reading add to the ledger: entries that no reading showed before, and gaps.
-
+import type { SentCommand } from "../ports/commands.ts";
 import type { EventMeta, Gap } from "../wire/event-data.ts";
-import { type Element, playersOf } from "./elements.ts";
+import { type Element, playerIdOf, playersOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
-import type { ListMemory, LogList } from "./memory.ts";
-import type { NewEvent } from "./new-event.ts";
+import type { ListMemory, LogList, PlayerMemory, ServerMemory } from "./memory.ts";
+import { makeEvent, type NewEvent } from "./new-event.ts";
 import type { ListEntry } from "./reading.ts";
+
+export type OwnCommand = Pick<SentCommand, "commandId" | "sentBy">;
+export type FindCommand = (element: Element) => OwnCommand | undefined;
 
 export type ListContext = {
   readonly at: number;
@@ -17,7 +20,9 @@ export type ListContext = {
   readonly wasLost: boolean;
   readonly isKnown: (identity: string) => boolean;
   /** The command of ours that an entry of CommandLogs tells of. */
-  readonly findCommandId: (element: Element) => string | undefined;
+  readonly findCommand: FindCommand;
+  /** Of the newest reading before this one: they are the ones that commands can be aimed at. */
+  readonly players: ServerMemory["players"];
 };
 
 export type JudgedList = {
@@ -42,11 +47,7 @@ export function judgeList(
       events.push(toAnswer(entry, answerIdentity, openModCalls.get(entry.identity), isBackfill, context));
     }
   }
-  return {
-    events,
-    gap: findGap(list, entries, memory, context),
-    memory: learnList(entries, memory, context),
-  };
+  return { events, gap: findGap(list, entries, memory, context), memory: learnList(entries, memory, context) };
 }
 
 /** More open calls than this are not remembered; the oldest go first. */
@@ -73,11 +74,7 @@ export function learnOpenModCalls(
   return open.size === 0 && known.size === 0 ? known : open;
 }
 
-function isBeforeFirstReading(
-  { at }: ListEntry,
-  { shownAt }: ListMemory,
-  { firstReadingAt }: ListContext,
-): boolean {
+function isBeforeFirstReading({ at }: ListEntry, { shownAt }: ListMemory, { firstReadingAt }: ListContext): boolean {
   return shownAt === null && (firstReadingAt === null || at === null || at < firstReadingAt);
 }
 
@@ -98,10 +95,7 @@ function findGap(
 
 function learnList(entries: readonly ListEntry[], memory: ListMemory, { at }: ListContext): ListMemory {
   const times = entries.map((entry) => entry.at).filter((time) => time !== null);
-  const newestAt = times.reduce(
-    (newest: number | null, time) => Math.max(newest ?? time, time),
-    memory.newestAt,
-  );
+  const newestAt = times.reduce((newest: number | null, time) => Math.max(newest ?? time, time), memory.newestAt);
   return {
     shownAt: Math.max(memory.shownAt ?? at, at),
     filledAt: entries.length > 0 ? Math.max(memory.filledAt ?? at, at) : memory.filledAt,
@@ -126,42 +120,56 @@ function oldestTime(entries: readonly ListEntry[]): number | null {
 
 function toEvent(list: LogList, entry: ListEntry, isBackfill: boolean, context: ListContext): NewEvent {
   const { element, identity, at } = entry;
-  const commandId = list === "CommandLogs" ? context.findCommandId(element) : undefined;
-  return {
+  const isCommand = list === "CommandLogs";
+  const command = isCommand ? context.findCommand(element) : undefined;
+  const targets = isCommand ? findTargets(element.Command, context.players) : [];
+  const targetIds = targets.map((reference) => playerIdOf(reference) ?? "");
+  const named = [...playersOf(element, "Player", "Killed", "Killer", "Caller"), ...targetIds];
+  return makeEvent({
+    ...toLogged(element, identity, isBackfill, context),
     type: typeOfEntry(list, element),
     at: at ?? context.at,
-    seenAt: context.at,
-    source: "log",
-    isBackfill,
-    data: JSON.stringify(element),
-    meta: commandId === undefined ? null : JSON.stringify({ command_id: commandId } satisfies EventMeta),
-    section: null,
-    identity,
-    players: playersOf(element, "Player", "Killed", "Killer", "Caller"),
+    meta: writeCommandMeta(command, targets),
+    players: [...new Set(named)],
+    ...(targetIds.length > 0 && { targets: targetIds }),
+    ...(command?.sentBy.playerId && { staff: `${command.sentBy.name}:${command.sentBy.playerId}` }),
+    ...(list === "ModCalls" && { call: identity }),
+  });
+}
+
+/** Null when there is nothing to add. */
+function writeCommandMeta(command: OwnCommand | undefined, targets: readonly string[]): string | null {
+  const meta: EventMeta = {
+    ...(command && describeCommand(command)),
+    ...(targets.length > 0 && { targets: [...targets] }),
   };
+  return Object.keys(meta).length === 0 ? null : JSON.stringify(meta);
+}
+
+function describeCommand({ commandId, sentBy: { kind, id, name } }: OwnCommand): EventMeta {
+  return { command_id: commandId, sent_by: { kind, id, name } };
 }
 
 /** `unansweredAt`: when a reading last showed the call without an answer. */
 function toAnswer(
-  { element, at }: ListEntry,
+  { element, at, identity: call }: ListEntry,
   identity: string,
   unansweredAt: number | undefined,
   isBackfill: boolean,
   context: ListContext,
 ): NewEvent {
   const since = unansweredAt ?? at ?? context.at;
-  return {
+  return makeEvent({
+    ...toLogged(element, identity, isBackfill, context),
     type: "modcall.answered",
-    at: context.at,
-    seenAt: context.at,
-    source: "log",
-    isBackfill,
-    data: JSON.stringify(element),
     meta: JSON.stringify({ answered_between: [since, context.at] } satisfies EventMeta),
-    section: null,
-    identity,
     players: playersOf(element, "Caller", "Moderator"),
-  };
+    call,
+  });
+}
+
+function toLogged(element: Element, identity: string, isBackfill: boolean, { at }: ListContext) {
+  return { at, seenAt: at, source: "log", isBackfill, data: JSON.stringify(element), identity } as const;
 }
 
 function typeOfEntry(list: LogList, element: Element): EventType {
@@ -175,4 +183,55 @@ function typeOfEntry(list: LogList, element: Element): EventType {
     case "ModCalls":
       return "modcall.opened";
   }
+}
+
+/** More targets of one command are not kept. */
+export const TARGETS_MAX = 20;
+/** Longer arguments are cut: no list of that many names is longer. */
+const ARGUMENT_LENGTH_MAX = 2_000;
+
+/** Commands that take no player. Their first argument is a text, a number or the name of a thing. */
+const WITHOUT_PLAYER: ReadonlySet<string> = new Set([
+  ...["h", "hint", "m", "message", "announce", "announcement", "sm"],
+  ...["weather", "time", "settime", "prty", "priority", "prioritytimer", "pt", "peacetimer"],
+  ...["startfire", "startnearfire", "snf", "stopfire", "shutdown", "loadlayout", "unloadlayout"],
+  ...["log", "logs", "cmds", "commands", "help", "killlogs", "kl", "cmdlogs", "commandlogs", "joinlogs"],
+  ...["mods", "moderators", "admins", "administrators", "helpers", "bans", "modcalls"],
+]);
+/** These name nobody in particular. */
+const GROUPS: ReadonlySet<string> = new Set(["all", "others", "me"]);
+
+type Known = { readonly id: string; readonly reference: string; readonly name: string };
+
+/** The targets as `Name:id`, in the order of the command. `players` are those of the newest reading before it was seen. */
+export function findTargets(command: unknown, players: ReadonlyMap<string, PlayerMemory> | null): string[] {
+  const argument = typeof command === "string" ? findArgument(command) : undefined;
+  if (argument === undefined || !players || players.size === 0) return [];
+  const known = Array.from(players, ([id, { Player = '""' }]): Known => {
+    const reference: string = JSON.parse(Player);
+    return { id, reference, name: reference.slice(0, Math.max(0, reference.lastIndexOf(":"))).toLowerCase() };
+  });
+  const targets = new Set<string>();
+  for (const part of argument.split(",")) {
+    const target = findTarget(part, known);
+    if (target && targets.size < TARGETS_MAX) targets.add(target.reference);
+  }
+  return [...targets];
+}
+
+/** In lower case; undefined for a command that names no player. */
+function findArgument(command: string): string | undefined {
+  const [, name, argument] = /^\s*[:;]?\s*(\S+)\s+(\S+)/.exec(command.slice(0, ARGUMENT_LENGTH_MAX)) ?? [];
+  if (name === undefined || WITHOUT_PLAYER.has(name.toLowerCase())) return undefined;
+  return argument?.toLowerCase();
+}
+
+/** A whole name counts before the beginning of others. */
+function findTarget(part: string, known: readonly Known[]): Known | undefined {
+  if (part === "" || GROUPS.has(part)) return undefined;
+  const byId = known.find(({ id }) => id === part);
+  if (byId) return byId;
+  const whole = known.filter(({ name }) => name === part);
+  const found = whole.length > 0 ? whole : known.filter(({ name }) => name.startsWith(part));
+  return found.length === 1 ? found[0] : undefined;
 }

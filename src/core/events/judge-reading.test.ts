@@ -20,11 +20,7 @@ class Watched {
   memory: ServerMemory = NOTHING_KNOWN;
   readonly recorded = new Set<string>();
 
-  read(
-    at: number,
-    sections: Sections,
-    changes: Partial<GameReading> & Partial<JudgeContext> = {},
-  ): NewEvent[] {
+  read(at: number, sections: Sections, changes: Partial<GameReading> & Partial<JudgeContext> = {}): NewEvent[] {
     const { gameServer = "a", settings = BASE_INFO, ...context } = changes;
     return this.judge({ at, gameServer, settings, sections, offline: null }, context);
   }
@@ -48,7 +44,7 @@ class Watched {
       intervalMs: 5_000,
       lostSince: null,
       isKnown: (identity) => known.has(identity),
-      findCommandId: () => undefined,
+      findCommand: () => undefined,
       ...context,
     });
     this.memory = memory;
@@ -76,6 +72,21 @@ const modCall = (second: number, moderator: string | null = null) => {
 const player = (changes: Sections = {}) => ({ ...ALL_SECTIONS_INFO.Players[0], ...changes });
 
 describe("log lists", () => {
+  test("a command tells whom it was aimed at, by the players of the reading before", () => {
+    const [a, b] = [player({ Player: "Ann:1" }), player({ Player: "Bob:2" })];
+    const command = (second: number, text: string) => ({ Player: "M:9", Timestamp: S0 + second, Command: text });
+    const server = afterFirst({ Players: [a] });
+    const [kick] = server.read(T0 + 5_000, { Players: [b], CommandLogs: [command(1, ":kick ann,bob rude")] });
+    expect(kick).toMatchObject({ meta: '{"targets":["Ann:1"]}', players: ["9", "1"] });
+    const later = server.read(T0 + 10_000, {
+      Players: [],
+      CommandLogs: [command(2, ":jail 2"), command(3, ":h Bob"), command(1, ":kick ann,bob rude")],
+    });
+    expect(later.map(({ meta }) => meta)).toEqual(['{"targets":["Bob:2"]}', null]);
+    const first = new Watched().read(T0, { Players: [a], CommandLogs: [command(1, ":kick ann")] });
+    expect(first.map(({ meta, players }) => [meta, players])).toEqual([[null, ["9"]]]);
+  });
+
   test("an empty name of a moderator is no answer", () => {
     const server = afterFirst();
     expect(types(server.read(T0 + 5_000, { ModCalls: [modCall(1, "")] }))).toEqual(["modcall.opened"]);
@@ -88,11 +99,8 @@ describe("log lists", () => {
       "player.killed",
       "player.killed",
     ]);
-    for (let n = 2; n < 102; n++)
-      expect(server.read(T0 + n * 5_000, { KillLogs: [kill(1), kill(1)] })).toEqual([]);
-    expect(types(server.read(T0 + 600_000, { KillLogs: [kill(1), kill(1), kill(1)] }))).toContain(
-      "player.killed",
-    );
+    for (let n = 2; n < 102; n++) expect(server.read(T0 + n * 5_000, { KillLogs: [kill(1), kill(1)] })).toEqual([]);
+    expect(types(server.read(T0 + 600_000, { KillLogs: [kill(1), kill(1), kill(1)] }))).toContain("player.killed");
   });
 
   test("an entry keeps the game's own fields and numbers, and its own time", () => {
@@ -106,9 +114,7 @@ describe("log lists", () => {
       isBackfill: false,
       players: ["2", "1"],
     });
-    expect(event?.data).toBe(
-      `{"Killed":"B:2","Timestamp":${S0 + 1},"Killer":"A:1","Extra":12345678901234567890}`,
-    );
+    expect(event?.data).toBe(`{"Killed":"B:2","Timestamp":${S0 + 1},"Killer":"A:1","Extra":12345678901234567890}`);
   });
 
   test("a time that is missing or absurd is the time of the reading", () => {
@@ -207,9 +213,7 @@ describe("log lists", () => {
 
   test("after the clock was set back, readings are judged as usual", () => {
     const server = afterFirst({ Players: [player({ Team: "Police" })] });
-    expect(types(server.read(T0 - 3_600_000, { Players: [player({ Team: "Fire" })] }))).toEqual([
-      "player.changed",
-    ]);
+    expect(types(server.read(T0 - 3_600_000, { Players: [player({ Team: "Fire" })] }))).toEqual(["player.changed"]);
   });
 
   test("after the clock was set back, a list without any known entry makes a gap", () => {
@@ -233,8 +237,12 @@ describe("log lists", () => {
   test("one of our own commands is named", () => {
     const server = afterFirst();
     const entry = { Player: "Remote Server", Timestamp: S0 + 1, Command: ":h hi" };
-    const [event] = server.read(T0 + 5_000, { CommandLogs: [entry] }, { findCommandId: () => "cmd_1" });
-    expect(event).toMatchObject({ type: "command.used", meta: '{"command_id":"cmd_1"}' });
+    const sentBy = { kind: "person", id: "per_1", name: "Alex", playerId: "7" } as const;
+    const findCommand = () => ({ commandId: "cmd_1", sentBy });
+    const [event] = server.read(T0 + 5_000, { CommandLogs: [entry] }, { findCommand });
+    expect(event).toMatchObject({ type: "command.used", staff: "Alex:7" });
+    const sent_by = { kind: "person", id: "per_1", name: "Alex" };
+    expect(JSON.parse(event?.meta ?? "")).toEqual({ command_id: "cmd_1", sent_by });
   });
 });
 
@@ -360,9 +368,7 @@ describe("compared sections", () => {
       [expect.stringContaining('"MaxPlayers":41'), `{"before":{"MaxPlayers":${BASE_INFO.MaxPlayers}}}`],
     ]);
     expect(Object.keys(JSON.parse(events[1]?.data ?? ""))).toHaveLength(7);
-    expect(
-      server.read(T0 + 10_000, {}, { settings: { ...BASE_INFO, MaxPlayers: 41, CurrentPlayers: 1 } }),
-    ).toEqual([]);
+    expect(server.read(T0 + 10_000, {}, { settings: { ...BASE_INFO, MaxPlayers: 41, CurrentPlayers: 1 } })).toEqual([]);
   });
 });
 
@@ -453,9 +459,7 @@ describe("an integer in another spelling", () => {
     ],
     CommandLogs: [{ Player: "A:1", Timestamp: n, Command: ":h 7.0" }],
     ModCalls: [{ ...modCall(0), Timestamp: n }],
-    EmergencyCalls: [
-      { Team: "Fire", Caller: n, Players: [n, n], Position: [n, 1.5], StartedAt: n, CallNumber: n },
-    ],
+    EmergencyCalls: [{ Team: "Fire", Caller: n, Players: [n, n], Position: [n, 1.5], StartedAt: n, CallNumber: n }],
     Players: [player({ WantedStars: n })],
     Vehicles: [{ Name: "Bus", New: n }],
     Queue: [n, n],

@@ -8,16 +8,9 @@ import {
   judgeHistory,
   type ToldEntries,
 } from "../history/judge-history.ts";
-import {
-  comparePlayers,
-  compareQueue,
-  compareSettings,
-  compareStaff,
-  compareVehicles,
-} from "./compare-sections.ts";
-import type { Element } from "./elements.ts";
+import { comparePlayers, compareQueue, compareSettings, compareStaff, compareVehicles } from "./compare-sections.ts";
 import { judgeCalls, judgeUnshownCalls } from "./judge-calls.ts";
-import { judgeList, type ListContext, learnOpenModCalls } from "./judge-lists.ts";
+import { type FindCommand, judgeList, type ListContext, learnOpenModCalls } from "./judge-lists.ts";
 import { silenceMs, toStateEvent } from "./judge-state.ts";
 import { type ListMemory, LOG_LISTS, type LogList, NOTHING_KNOWN, type ServerMemory } from "./memory.ts";
 import { type NewEvent, sortEvents, toGapEvent } from "./new-event.ts";
@@ -30,7 +23,8 @@ export type JudgeContext = {
   /** When the first reading was dropped that the archive could not keep; null when none was. */
   readonly lostSince: number | null;
   readonly isKnown: (identity: string) => boolean;
-  readonly findCommandId: (element: Element) => string | undefined;
+  /** The command of ours that an entry of the log tells of. */
+  readonly findCommand: FindCommand;
 };
 
 export type Judgement = {
@@ -45,18 +39,12 @@ type JudgedLists = Judged & ToldEntries;
 /** A last reading this far in the future means that the clock was set back. */
 const CLOCK_TOLERANCE_MS = 5_000;
 
-export function judgeReading(
-  given: ServerMemory,
-  identified: IdentifiedReading,
-  context: JudgeContext,
-): Judgement {
+export function judgeReading(given: ServerMemory, identified: IdentifiedReading, context: JudgeContext): Judgement {
   const { reading } = identified;
   const isReplaced = isAnotherServer(given, reading);
   if (isLate(given, reading, context)) {
     // A late reading of the game server that was replaced has no place in the ledger of the new one.
-    return isReplaced
-      ? { events: [], memory: given, history: NO_HISTORY }
-      : judgeLate(given, identified, context);
+    return isReplaced ? { events: [], memory: given, history: NO_HISTORY } : judgeLate(given, identified, context);
   }
   const replaced = isReplaced ? breakOffSessions(given).history : NO_HISTORY;
   const known = isReplaced ? forgetServer(given, identified.generation) : setBack(given, reading);
@@ -136,7 +124,7 @@ function findSilence(known: ServerMemory, reading: GameReading, context: JudgeCo
 function judgeLists(
   known: ServerMemory,
   { reading, generation, lists: shown }: IdentifiedReading,
-  { isKnown, findCommandId, intervalMs, lostSince }: JudgeContext,
+  { isKnown, findCommand, intervalMs, lostSince }: JudgeContext,
 ): JudgedLists {
   const context: ListContext = {
     at: reading.at,
@@ -145,7 +133,8 @@ function judgeLists(
     wasSilent: wasSilent(known, reading, intervalMs),
     wasLost: lostSince !== null,
     isKnown,
-    findCommandId,
+    findCommand,
+    players: known.players,
   };
   const events: NewEvent[] = [];
   let joins: readonly NewEvent[] = [];
@@ -182,9 +171,7 @@ function compareSections(
   const staff = compareStaff(reading, known.staff);
   const queue = compareQueue(reading, known.queue);
   const settings = compareSettings(reading, known.settings);
-  const calls = shownCalls
-    ? judgeCalls(reading, shownCalls, known, isKnown)
-    : judgeUnshownCalls(known, reading.at);
+  const calls = shownCalls ? judgeCalls(reading, shownCalls, known, isKnown) : judgeUnshownCalls(known, reading.at);
   const parts = [calls, players, vehicles, staff, queue, settings];
   return {
     events: parts.flatMap(({ events }) => events),

@@ -1,8 +1,8 @@
 // Whether a server is online, offline or unreachable, and the events of a change.
-import type { WatchPlan } from "../watch-plan.ts";
+import type { WatchPlan } from "../readings/watch-plan.ts";
 import type { ServerStateData } from "../wire/event-data.ts";
 import type { ServerMemory, ServerState } from "./memory.ts";
-import type { NewEvent } from "./new-event.ts";
+import { makeEvent, type NewEvent } from "./new-event.ts";
 
 /** A server that fails for this long is unreachable, or for three intervals if that is longer. */
 const UNREACHABLE_MS = 30_000;
@@ -28,22 +28,8 @@ export function toStateEvent(
 ): NewEvent | undefined {
   // A first reading only notes the state, but a server that has never answered is worth an event.
   if (state === known || (known === null && state !== "unreachable")) return undefined;
-  const data: ServerStateData = {
-    upstream_code: failure?.code ?? null,
-    upstream_message: failure?.message ?? null,
-  };
-  return {
-    type: `server.${state}`,
-    at,
-    seenAt: at,
-    source: "gateway",
-    isBackfill: false,
-    data: JSON.stringify(data),
-    meta: null,
-    section: null,
-    identity: null,
-    players: [],
-  };
+  const data: ServerStateData = { upstream_code: failure?.code ?? null, upstream_message: failure?.message ?? null };
+  return makeEvent({ type: `server.${state}`, at, seenAt: at, source: "gateway", data: JSON.stringify(data) });
 }
 
 /** Why a server could not be read, when, and how it is watched. */
@@ -61,4 +47,11 @@ export function judgeFailure(
   if (!isWatched || !isOver || memory.state === "unreachable") return { events: [], memory: noted };
   const event = toStateEvent(memory.state, "unreachable", failure, at);
   return { events: event ? [event] : [], memory: { ...noted, state: "unreachable" } };
+}
+
+/** Counts the time that no reading covers, which alerts leave out. `after` has one more reading than `before`. */
+export function countUnknownTime(before: ServerMemory, after: ServerMemory, intervalMs: number): ServerMemory {
+  if (before.lastReadingAt === null || after.lastReadingAt === null) return after;
+  const unknownMs = after.lastReadingAt - before.lastReadingAt - silenceMs(intervalMs);
+  return unknownMs > 0 ? { ...after, unknownMs: before.unknownMs + unknownMs } : after;
 }

@@ -55,23 +55,17 @@ export function parseMemory(parts: readonly MemoryPart[]): ServerMemory {
   const parse = <T>(part: PartName): T | null => JSON.parse(texts.get(part) ?? "null");
   const players = parse<[string, PlayerMemory][]>("players");
   const staff = parse<Record<string, [string, string][]>>("staff");
+  const written = PARTS.filter((part) => texts.has(part)).map((part) => [part, parse(part) ?? NOTHING_KNOWN[part]]);
   return {
     ...NOTHING_KNOWN,
     ...parse<Pick<ServerMemory, StateField>>("state"),
-    lists: parse<ServerMemory["lists"]>("lists") ?? NOTHING_KNOWN.lists,
+    ...(Object.fromEntries(written) as Partial<ServerMemory>),
+    // What is a map is written as a list of its entries.
     openModCalls: new Map(parse<[string, number][]>("openModCalls")),
     players: players && new Map(players),
-    vehicles: parse("vehicles"),
-    erasedVehicles: parse<ServerMemory["erasedVehicles"]>("erasedVehicles") ?? NOTHING_KNOWN.erasedVehicles,
     staff: staff && parseStaff(staff),
-    queue: parse("queue"),
-    settings: parse("settings"),
-    calls: parse("calls"),
-    closedCalls: parse<ServerMemory["closedCalls"]>("closedCalls") ?? NOTHING_KNOWN.closedCalls,
     counts: withTeamTime(parse<CountMemory>("counts") ?? NOTHING_KNOWN.counts),
     sessions: new Map(parse<[string, OpenSession][]>("sessions")),
-    alertRules: parse<ServerMemory["alertRules"]>("alertRules") ?? NOTHING_KNOWN.alertRules,
-    alerts: parse<ServerMemory["alerts"]>("alerts") ?? NOTHING_KNOWN.alerts,
   };
 }
 

@@ -59,7 +59,7 @@ export type ServerMemory = {
   readonly state: ServerState | null;
   /** When the first of the failed readings in a row was; null after a good one. */
   readonly failingSince: number | null;
-  /** For how long no reading vouched for the server, in all, since the first. */
+  /** For how long no reading was valid for the server, in all, since the first. */
   readonly unknownMs: number;
   /** Names the last write, so that a writer whose answer was lost recognises its own. */
   readonly writeMark: string | null;

@@ -51,19 +51,12 @@ const IDENTITY_FIELDS: Readonly<Record<LogList, readonly string[]>> = {
 const CALL_FIELDS = ["Team", "CallNumber", "StartedAt"];
 
 /** An offline server is an empty one. Its staff and settings are unknown, so these are not compared. */
-export function readOffline(
-  at: number,
-  gameServer: string,
-  offline: NonNullable<GameReading["offline"]>,
-): GameReading {
+export function readOffline(at: number, gameServer: string, offline: NonNullable<GameReading["offline"]>): GameReading {
   const sections = { Players: [], Queue: [], EmergencyCalls: [], Vehicles: [] };
   return { at, gameServer, settings: null, sections, offline };
 }
 
-export function isAnotherServer(
-  memory: ServerMemory,
-  { gameServer }: Pick<GameReading, "gameServer">,
-): boolean {
+export function isAnotherServer(memory: ServerMemory, { gameServer }: Pick<GameReading, "gameServer">): boolean {
   return memory.gameServer !== null && memory.gameServer !== gameServer;
 }
 
@@ -89,11 +82,7 @@ export function identifyHook(memory: ServerMemory, hook: GameHook, hash: HashIde
   return { hook, generation, events };
 }
 
-export function identifyReading(
-  memory: ServerMemory,
-  reading: GameReading,
-  hash: HashIdentity,
-): IdentifiedReading {
+export function identifyReading(memory: ServerMemory, reading: GameReading, hash: HashIdentity): IdentifiedReading {
   const generation = memory.generation + (isAnotherServer(memory, reading) ? 1 : 0);
   const hashOfGeneration = (text: string) => hash(`${generation}\n${text}`);
   const lists: Partial<Record<LogList, ListEntry[]>> = {};
@@ -130,8 +119,7 @@ function identifyEntries(list: LogList, elements: readonly Element[], hash: Hash
   const answeredCounts = new Map<string, number>();
   return sortOldestFirst(elements).map(({ element, at }) => {
     const text = describeFields(list, element, IDENTITY_FIELDS[list]);
-    const isAnswered =
-      list === "ModCalls" && typeof element.Moderator === "string" && element.Moderator !== "";
+    const isAnswered = list === "ModCalls" && typeof element.Moderator === "string" && element.Moderator !== "";
     return {
       element,
       at,

@@ -18,9 +18,7 @@ const EVENT: LedgerEvent = {
 };
 
 test("messages of Server-Sent Events have an id, the type and one line of data", () => {
-  expect(writeHello("sse", "c", 5)).toBe(
-    'retry: 2000\nid: c\nevent: hello\ndata: {"cursor":"c","server_time":5}\n\n',
-  );
+  expect(writeHello("sse", "c", 5)).toBe('retry: 2000\nid: c\nevent: hello\ndata: {"cursor":"c","server_time":5}\n\n');
   expect(writeHeartbeat("sse", "c")).toBe('id: c\nevent: heartbeat\ndata: {"cursor":"c"}\n\n');
   expect(writeBye("sse", "c", { code: 5008 })).toBe('id: c\nevent: bye\ndata: {"code":5008}\n\n');
   const id = writeCursor("srv_a", EVENT);

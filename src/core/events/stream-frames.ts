@@ -1,7 +1,8 @@
 // What a stream of events says, as text: messages of Server-Sent Events and frames of a WebSocket.
+import { HIDES_NOTHING, type HiddenSet } from "../keys/rights.ts";
 import type { LedgerEvent } from "../ports/archive.ts";
-import { type LedgerPlace, writeCursor } from "./cursor.ts";
-import { writeEvent } from "./event-text.ts";
+import { hideInEvent } from "../readings/hide-fields.ts";
+import { type LedgerPosition, writeCursor } from "./cursor.ts";
 import { toEventKind, typeOfKind } from "./event-types.ts";
 import { toGapEvent } from "./new-event.ts";
 
@@ -40,28 +41,37 @@ export function writeBye(format: StreamFormat, cursor: string | undefined, end: 
 }
 
 /** The gap that a reader gets whose place is not kept any more; `oldest` is the place before the oldest kept event. */
-export function toRetentionGap(oldest: LedgerPlace, now: number): LedgerEvent {
+export function toRetentionGap(oldest: LedgerPosition, now: number): LedgerEvent {
   const gap = { section: "*", reason: "retention", from: null, to: null } as const;
   return { ...toGapEvent(gap, now), ...oldest, kind: toEventKind("gap", "*") };
 }
 
 /** The event as frames of both formats; each text is written once, however many readers get it. */
 export class EventFrames {
-  readonly event: LedgerEvent;
-  readonly #serverId: string;
   #text: string | undefined;
   readonly #frames: { [F in StreamFormat]?: string } = {};
+  readonly #hidden = new Map<HiddenSet, EventFrames | undefined>();
 
-  constructor(serverId: string, event: LedgerEvent) {
-    this.#serverId = serverId;
-    this.event = event;
+  constructor(
+    private readonly serverId: string,
+    readonly event: LedgerEvent,
+  ) {}
+
+  /** What readers get from whom something is hidden; undefined when the event is not theirs. */
+  shownTo(hide: HiddenSet): EventFrames | undefined {
+    if (hide === HIDES_NOTHING) return this;
+    if (this.#hidden.has(hide)) return this.#hidden.get(hide);
+    const event = hideInEvent(this.event, hide);
+    const frames = event === this.event ? this : event && new EventFrames(this.serverId, event);
+    this.#hidden.set(hide, frames);
+    return frames;
   }
 
   frameOf(format: StreamFormat): string {
     const known = this.#frames[format];
     if (known !== undefined) return known;
-    this.#text ??= writeEvent(this.#serverId, this.event);
-    const cursor = writeCursor(this.#serverId, this.event);
+    this.#text ??= writeEvent(this.serverId, this.event);
+    const cursor = writeCursor(this.serverId, this.event);
     const frame = writeEventFrame(format, cursor, typeOfKind(this.event.kind), this.#text);
     this.#frames[format] = frame;
     return frame;
@@ -72,4 +82,12 @@ function writeMessage(cursor: string | undefined, event: string, data: string): 
   // JSON text has line breaks only between its tokens, where a space means the same.
   const line = data.includes("\n") || data.includes("\r") ? data.replace(LINE_BREAKS, " ") : data;
   return `${cursor === undefined ? "" : `id: ${cursor}\n`}event: ${event}\ndata: ${line}\n\n`;
+}
+
+/** An event as readers get it. It is put together from the stored text, so that its numbers stay exact. */
+export function writeEvent(serverId: string, event: LedgerEvent): string {
+  const { kind, at, seenAt, source, isBackfill, data, meta } = event;
+  const id = writeCursor(serverId, event);
+  const text = `{"id":"${id}","type":"${typeOfKind(kind)}","at":${at},"seen_at":${seenAt},"source":"${source}","backfill":${isBackfill},"data":${data}`;
+  return meta === null ? `${text}}` : `${text},"meta":${meta}}`;
 }

@@ -31,9 +31,7 @@ test("a reader that takes nothing for 30 s is too slow, one that takes a byte is
 test("a reader for which nothing waits is never too slow", () => {
   let progress = startProgress(NOW);
   for (let ms = 0; ms < 10 * STALLED_MS; ms += 1_000) progress = judge(progress, 0, 100, ms);
-  expect(judgeProgress(progress, { waitingBytes: 10, takenBytes: 100 }, NOW + 10 * STALLED_MS)).not.toBe(
-    "slow",
-  );
+  expect(judgeProgress(progress, { waitingBytes: 10, takenBytes: 100 }, NOW + 10 * STALLED_MS)).not.toBe("slow");
 });
 
 test("a reader at the maximum is too slow unless it takes half of it within a second", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { SERVER_KEY_SHAPE } from "../game-server.ts";
-import { isWellFormedToken, mintToken, SECRET_TEXTS } from "../token.ts";
+import { isWellFormedToken, mintToken, SECRET_TEXTS } from "../keys/token.ts";
 import { facadeKeyOf, parseServerKeyHeader } from "./facade-key.ts";
 
 const TOKEN = "gth_0123456789abcdefghijABCDEFGHIJ123456";

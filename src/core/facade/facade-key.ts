@@ -1,6 +1,6 @@
 // Façade keys: an API key's token in the form of a server key of the game API, because clients check that form.
 import { SERVER_KEY_SHAPE } from "../game-server.ts";
-import { isTokenShaped } from "../token.ts";
+import { isTokenShaped } from "../keys/token.ts";
 
 const SHAPE = /^gth([0-9A-Za-z]{36})-([0-9A-Za-z]+)$/;
 

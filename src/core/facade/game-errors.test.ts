@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Command } from "../command.ts";
+import type { Command } from "../commands/command.ts";
 import { ERRORS, refuse } from "../errors.ts";
 import { MALFORMED_KEY, statusOf, toCommandAnswer, toGameError } from "./game-errors.ts";
 
@@ -65,9 +65,7 @@ describe("a refusal in the game API's form", () => {
       "Retry-After": String(seconds),
       "X-RateLimit-Limit": "120",
       "X-RateLimit-Remaining": "0",
-      "X-RateLimit-Reset": String(
-        Math.ceil((NOW + seconds * 1000) / 1000) - (resetAt === NOW + 16_200 ? 1 : 0),
-      ),
+      "X-RateLimit-Reset": String(Math.ceil((NOW + seconds * 1000) / 1000) - (resetAt === NOW + 16_200 ? 1 : 0)),
       "X-RateLimit-Bucket": "server",
     });
   });
@@ -90,14 +88,11 @@ describe("a refusal in the game API's form", () => {
     expect(statusOf(code)).toBe(status);
   });
 
-  test.each([2000, 2001, 2002, 2003, 2004])(
-    "%d of the game API is about our key, so clients never see it",
-    (code) => {
-      const error = toGameError(upstream(code), null, NOW);
-      expect(error).toMatchObject({ status: 500, body: { code: 1002 } });
-      expect(error.body.message).not.toContain("said");
-    },
-  );
+  test.each([2000, 2001, 2002, 2003, 2004])("%d of the game API is about our key, so clients never see it", (code) => {
+    const error = toGameError(upstream(code), null, NOW);
+    expect(error).toMatchObject({ status: 500, body: { code: 1002 } });
+    expect(error.body.message).not.toContain("said");
+  });
 });
 
 describe("the answer to a command", () => {

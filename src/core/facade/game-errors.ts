@@ -1,9 +1,9 @@
 // The table of errors in the game API's form: what each of our refusals is for a client of the game API. The statuses are
 // chosen so that a client that sends again on 429 and 5xx never repeats what the game may have run.
-import type { Command } from "../command.ts";
+import type { Command } from "../commands/command.ts";
 import { ERRORS, type Refusal, refuse } from "../errors.ts";
-import { LIMIT_BUCKET, LIMIT_PER_WINDOW } from "../rate-limit.ts";
-import { BAD_KEY_CODES, BREAKER_CODES, NO_CODE, RATE_LIMITED } from "../upstream-codes.ts";
+import { LIMIT_BUCKET, LIMIT_PER_WINDOW } from "../keys/rate-limit.ts";
+import { BAD_KEY_CODES, BREAKER_CODES, NO_CODE, RATE_LIMITED } from "../readings/upstream-codes.ts";
 
 /** `headers` are those that the error itself needs, beside those of a counted answer. */
 export type GameError = {
@@ -26,16 +26,8 @@ const KEPT_HEADERS: ReadonlySet<string> = new Set(["Retry-After", "Connection"])
 const RETRY_AFTER_DEFAULT = 5;
 
 const NO_KEY: Row = { status: 403, code: 2000, message: "You did not provide a server-key." };
-const BAD_FORM: Row = {
-  status: 403,
-  code: 2001,
-  message: "You provided an incorrectly formatted server-key.",
-};
-const UNKNOWN_KEY: Row = {
-  status: 403,
-  code: 2002,
-  message: "You provided an invalid (or expired) server-key.",
-};
+const BAD_FORM: Row = { status: 403, code: 2001, message: "You provided an incorrectly formatted server-key." };
+const UNKNOWN_KEY: Row = { status: 403, code: 2002, message: "You provided an invalid (or expired) server-key." };
 const RESTRICTED: Row = { status: 403, code: 9998, message: "The resource you are accessing is restricted." };
 const LIMITED: Row = { status: 429, code: RATE_LIMITED, message: "You are being rate limited." };
 const BAD_COMMAND: Row = {
@@ -105,9 +97,7 @@ export function toCommandAnswer(commandId: string, command: Command | undefined)
   const status = command?.status;
   if (status === "sent") return { status: 200, body: { message: SUCCESS, commandId } };
   if (status === "unknown") {
-    return toUncertain(command?.upstreamMessage ?? "Whether the game ran the command is not known.", {
-      commandId,
-    });
+    return toUncertain(command?.upstreamMessage ?? "Whether the game ran the command is not known.", { commandId });
   }
   if (status === "expired" || status === "cancelled") {
     return toUncertain(`The command was not sent: it is ${status}.`, { commandId });

@@ -49,12 +49,7 @@ export function answerPlayers(
   return { resolution, points };
 }
 
-function describePoint(
-  at: number,
-  stepMs: number,
-  counts: Counts | undefined,
-  rights: CountRights,
-): PlayersPoint {
+function describePoint(at: number, stepMs: number, counts: Counts | undefined, rights: CountRights): PlayersPoint {
   const told = counts && counts.knownMs > 0 ? counts : undefined;
   return {
     at,
@@ -69,9 +64,6 @@ function describePoint(
 
 function averageTeams({ teamMs, teamKnownMs }: Counts): Record<string, number> | null {
   if (teamKnownMs === 0) return null;
-  const averages = Object.entries(teamMs).map(([team, ms]): [string, number] => [
-    team,
-    toAverage(ms, teamKnownMs),
-  ]);
+  const averages = Object.entries(teamMs).map(([team, ms]): [string, number] => [team, toAverage(ms, teamKnownMs)]);
   return Object.fromEntries(averages);
 }

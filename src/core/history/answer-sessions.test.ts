@@ -6,7 +6,7 @@ import {
   isAfterPlace,
   joinSessions,
   listCurrentSessions,
-  type SessionPlace,
+  type SessionPosition,
   toOpenPresence,
   touches,
 } from "./answer-sessions.ts";
@@ -54,7 +54,7 @@ describe("an open session", () => {
     });
   });
 
-  test("is not known to last longer than readings that show players vouch", () => {
+  test("is not known to last longer than readings that show players are valid", () => {
     const [session] = listCurrentSessions(open, AT + 3_600_000);
     expect(session?.until).toBe(AT + 60_000);
     const [unseen] = listCurrentSessions({ ...open, seenAt: AT - 40_000 }, AT + 3_600_000);
@@ -105,7 +105,7 @@ test("pages of sessions have each exactly once, in one order, also those that be
   const expected = ["3", "n5", "9", "10", "n4", "n3", "n9"];
   for (let limit = 1; limit <= 8; limit++) {
     const seen: string[] = [];
-    let place: SessionPlace | null | undefined;
+    let place: SessionPosition | null | undefined;
     do {
       const at = place;
       const after = at && { joinedAt: at.joinedAt, number: at.number ?? Number.MAX_SAFE_INTEGER };

@@ -13,41 +13,36 @@ export type CurrentSession = Session & { readonly until: number };
  * Where a page of sessions ends: behind all that began later. Of those that began at the same time the open ones come first, by
  * player, then the others, newest number first.
  */
-export type SessionPlace = {
+export type SessionPosition = {
   readonly joinedAt: number;
   /** Undefined for an open session. */
   readonly number: number | undefined;
   readonly player: string;
 };
 
-export type ListedSession =
-  | (KeptSession & { readonly until?: undefined })
-  | (CurrentSession & { number?: undefined });
+export type ListedSession = (KeptSession & { readonly until?: undefined }) | (CurrentSession & { number?: undefined });
 
-/** The open sessions as they are at `now`. Nobody knows of a time for which no reading with players vouches. */
-export function listCurrentSessions(
-  { counts, sessions, seenAt }: OpenHistory,
-  now: number,
-): CurrentSession[] {
-  const vouchMs = counts.last ? counts.last.until - counts.last.at : 0;
-  const vouchedUntil = seenAt === null ? 0 : Math.min(now, seenAt + vouchMs);
-  return Array.from(sessions, ([player, session]) => toCurrentSession(player, session, vouchedUntil));
+/** The open sessions as they are at `now`. Nobody knows of a time for which no reading with players is valid. */
+export function listCurrentSessions(open: OpenHistory, now: number): CurrentSession[] {
+  const validUntil = Math.min(now, endOfValidity(open));
+  return Array.from(open.sessions, ([player, session]) => toCurrentSession(player, session, validUntil));
 }
 
-function toCurrentSession(player: string, session: OpenSession, vouchedUntil: number): CurrentSession {
+/** Whether the newest reading with players is still valid. */
+export function isVouchedFor(open: OpenHistory, now: number): boolean {
+  return now <= endOfValidity(open);
+}
+
+function endOfValidity({ counts, seenAt }: OpenHistory): number {
+  const validMs = counts.last ? counts.last.until - counts.last.at : 0;
+  return seenAt === null ? 0 : seenAt + validMs;
+}
+
+function toCurrentSession(player: string, session: OpenSession, validUntil: number): CurrentSession {
   const { name, joinedAt, wasStaff, team, absence } = session;
-  const until = Math.max(joinedAt, absence ? Math.min(absence.seenUntil, vouchedUntil) : vouchedUntil);
+  const until = Math.max(joinedAt, absence ? Math.min(absence.seenUntil, validUntil) : validUntil);
   const last: Stay[] = team && team.since < until ? [{ team: team.name, from: team.since, to: until }] : [];
-  return {
-    player,
-    name,
-    joinedAt,
-    leftAt: null,
-    ended: null,
-    wasStaff,
-    stays: [...session.stays, ...last],
-    until,
-  };
+  return { player, name, joinedAt, leftAt: null, ended: null, wasStaff, stays: [...session.stays, ...last], until };
 }
 
 /** When it ended, or until when it is known to last. */
@@ -56,10 +51,7 @@ export function endOf(session: Session & { readonly until?: number | undefined }
 }
 
 /** Whether a part of it is in the period. One without a length is where it began. */
-export function touches(
-  session: Session & { readonly until?: number | undefined },
-  { from, to }: Period,
-): boolean {
+export function touches(session: Session & { readonly until?: number | undefined }, { from, to }: Period): boolean {
   return session.joinedAt < to && (endOf(session) > from || session.joinedAt >= from);
 }
 
@@ -100,7 +92,7 @@ export function clip(time: Period, { from, to }: Period): number {
   return Math.max(0, Math.min(time.to, to) - Math.max(time.from, from));
 }
 
-/** Newest first; see SessionPlace for those that began at the same time. */
+/** Newest first; see SessionPosition for those that began at the same time. */
 export function compareSessions(a: ListedSession, b: ListedSession): number {
   if (a.joinedAt !== b.joinedAt) return b.joinedAt - a.joinedAt;
   if (a.number === undefined || b.number === undefined) {
@@ -111,7 +103,7 @@ export function compareSessions(a: ListedSession, b: ListedSession): number {
 }
 
 /** Whether an open session comes after the place. */
-export function isAfterPlace({ joinedAt, player }: CurrentSession, place: SessionPlace): boolean {
+export function isAfterPlace({ joinedAt, player }: CurrentSession, place: SessionPosition): boolean {
   if (joinedAt !== place.joinedAt) return joinedAt < place.joinedAt;
   return place.number === undefined && compareIds(player, place.player) > 0;
 }
@@ -121,7 +113,7 @@ export function joinSessions(
   current: readonly CurrentSession[],
   ended: readonly KeptSession[],
   limit: number,
-): { readonly sessions: ListedSession[]; readonly next: SessionPlace | null } {
+): { readonly sessions: ListedSession[]; readonly next: SessionPosition | null } {
   const all: ListedSession[] = [...current, ...ended].sort(compareSessions);
   const sessions = all.slice(0, limit);
   const last = sessions.at(-1);

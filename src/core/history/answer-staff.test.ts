@@ -3,12 +3,23 @@ import { repeat } from "../../../test/long.ts";
 import type { StaffSum } from "../ports/history.ts";
 import type { CurrentSession } from "./answer-sessions.ts";
 import { answerStaff, findMedianBounds, listStaffNow } from "./answer-staff.ts";
+import { NO_KINDS } from "./command-kinds.ts";
 
 const AT = 1_800_000_000_000;
 const PERIOD = { from: AT, to: AT + 100_000 };
 
 function makeMember(player: string, ms: number, changes: Partial<StaffSum> = {}): StaffSum {
-  return { player, name: `N${player}`, ms, teamMs: { Police: ms }, commands: 0, waits: [], ...changes };
+  return {
+    player,
+    name: `N${player}`,
+    ms,
+    teamMs: { Police: ms },
+    commands: 0,
+    byKind: NO_KINDS,
+    role: null,
+    waits: [],
+    ...changes,
+  };
 }
 
 function makeCurrent(player: string, from: number, until: number): CurrentSession {
@@ -22,7 +33,7 @@ describe("answerStaff", () => {
     const members = [
       makeMember("10", 20_500),
       makeMember("2", 60_999),
-      makeMember("9", 20_500, { commands: 2, waits: [[1_000, 4_000]] }),
+      makeMember("9", 20_500, { commands: 2, byKind: { ...NO_KINDS, kick: 2 }, role: "Mods", waits: [[1_000, 4_000]] }),
       makeMember("1", 0, { teamMs: {} }),
     ];
     const answer = answerStaff(PERIOD, { members, listed: new Map() }, []);
@@ -32,7 +43,8 @@ describe("answerStaff", () => {
       ["N10:10", 20, { Police: 20 }],
       ["N1:1", 0, {}],
     ]);
-    expect(answer[1]).toMatchObject({ commands: 2, modcalls_answered: 1, median_between: [1, 4] });
+    expect(answer[1]).toMatchObject({ role: "Mods", commands: 2, modcalls_answered: 1, median_between: [1, 4] });
+    expect(answer[1]?.commands_by_kind).toEqual({ ...NO_KINDS, kick: 2 });
     expect(answer[0]).toMatchObject({ commands: 0, modcalls_answered: 0, median_between: null });
   });
 

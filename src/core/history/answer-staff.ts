@@ -1,14 +1,7 @@
 // Answers what staff did in a period: how long they were there, in which teams, what they used and how fast they answered.
 import type { Period, StaffFacts, StaffSum } from "../ports/history.ts";
 import type { StaffResource } from "../wire/history.ts";
-import {
-  type CurrentSession,
-  clip,
-  compareIds,
-  sumStays,
-  toTeamSeconds,
-  touches,
-} from "./answer-sessions.ts";
+import { type CurrentSession, clip, compareIds, sumStays, toTeamSeconds, touches } from "./answer-sessions.ts";
 import { toSecondBounds, toSeconds } from "./rounding.ts";
 
 type Bounds = readonly [number, number];
@@ -30,9 +23,7 @@ export function answerStaff(
 
 /** Players who count as staff by an open session, of which the sums of the archive know nothing. */
 export function listStaffNow(current: readonly CurrentSession[], period: Period): string[] {
-  return current
-    .filter((session) => session.wasStaff && touches(session, period))
-    .map(({ player }) => player);
+  return current.filter((session) => session.wasStaff && touches(session, period)).map(({ player }) => player);
 }
 
 /** The name of an open session is the newest. */
@@ -43,13 +34,15 @@ function addOpenSession(member: StaffSum, session: CurrentSession | undefined, p
   return { ...member, name, ms, teamMs: sumStays(stays, period, member.teamMs) };
 }
 
-function describeStaff({ player, name, ms, teamMs, commands, waits }: StaffSum): StaffResource {
+function describeStaff({ player, name, role, ms, teamMs, commands, byKind, waits }: StaffSum): StaffResource {
   return {
     player: `${name}:${player}`,
     id: player,
     seconds: toSeconds(ms),
     teams: toTeamSeconds(teamMs),
+    role,
     commands,
+    commands_by_kind: byKind,
     modcalls_answered: waits.length,
     median_between: findMedianBounds(waits),
   };

@@ -23,7 +23,7 @@ export const RESOLUTION_KEPT_MS: Readonly<Record<Resolution, number | null>> = {
 /** What is known of the time from `at` on. Sums are over the known time only, so that two of them can be added. */
 export type Counts = {
   readonly at: number;
-  /** For how much of the time readings vouch. */
+  /** For how much of the time readings are valid. */
   readonly knownMs: number;
   /** Players times milliseconds. */
   readonly playerMs: number;
@@ -51,7 +51,7 @@ export type CountNow = {
 export type CountMemory = {
   /** The minute that is not over; null when nothing of it is known yet. */
   readonly minute: Counts | null;
-  /** The last reading that had a count: it vouches from `at` until `until` at most. Null before the first. */
+  /** The last reading that had a count: it is valid from `at` until `until` at most. Null before the first. */
   readonly last: { readonly at: number; readonly until: number; readonly now: CountNow } | null;
 };
 

@@ -1,11 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  writePeaksCsv,
-  writePlayersCsv,
-  writePlaytimeCsv,
-  writeSessionsCsv,
-  writeStaffCsv,
-} from "./history-csv.ts";
+import { NO_KINDS } from "./command-kinds.ts";
+import { writePeaksCsv, writePlayersCsv, writePlaytimeCsv, writeSessionsCsv, writeStaffCsv } from "./history-csv.ts";
 
 const AT = 1_800_000_000_000;
 const ISO = "2027-01-15T08:00:00.000Z";
@@ -27,26 +22,31 @@ test("points have a column for each team; unknown is empty, nobody in a team is 
   ]);
 });
 
-test("names are text in every table, whatever they begin with", () => {
+test("names are text in every table, whatever they begin with, and every value has a column of its own", () => {
   const who = { player: "=cmd:1", id: "1", seconds: 60, teams: { Police: 60 } };
   const session = { ...who, joined_at: AT, left_at: null, ended: null };
-  expect(writeSessionsCsv([session])).toContain(`\r\n"'=cmd:1","1","${ISO}",,60,,"{""Police"":60}"\r\n`);
-  expect(writePlaytimeCsv([{ ...who, sessions: 2 }])).toBe(
+  expect(writeSessionsCsv([session, { ...session, teams: {} }])).toBe(
+    `"player","id","joined_at","left_at","seconds","ended","team Police"\r\n` +
+      `"'=cmd:1","1","${ISO}",,60,,60\r\n"'=cmd:1","1","${ISO}",,60,,0\r\n`,
+  );
+  expect(writePlaytimeCsv([{ player: "=cmd:1", id: "1", seconds: 60, sessions: 2 }])).toBe(
     `"player","id","seconds","sessions"\r\n"'=cmd:1","1",60,2\r\n`,
   );
-  const staff = { ...who, commands: 3, modcalls_answered: 1, median_between: [5, 9] as [number, number] };
-  expect(writeStaffCsv([staff])).toContain(`\r\n"'=cmd:1","1",60,3,1,5,9,"{""Police"":60}"\r\n`);
-  expect(writeStaffCsv([{ ...staff, median_between: null }])).toContain('"1",60,3,1,,,');
+  const staff = {
+    ...{ ...who, role: "Mods", commands: 3, commands_by_kind: { ...NO_KINDS, kick: 2 } },
+    ...{ modcalls_answered: 1, median_between: [5, 9] as [number, number] },
+  };
+  expect(writeStaffCsv([staff, { ...staff, role: null, teams: { "@x,y": 9 }, median_between: null }])).toBe(
+    '"player","id","role","seconds","commands","kick","ban","jail","message","teleport",' +
+      '"modcalls_answered","median_at_least","median_at_most","team @x,y","team Police"\r\n' +
+      `"'=cmd:1","1","Mods",60,3,2,0,0,0,0,1,5,9,0,60\r\n"'=cmd:1","1",,60,3,2,0,0,0,0,1,,,9,0\r\n`,
+  );
 });
 
 test("the table of a week has 24 rows", () => {
-  const table = Array.from({ length: 7 }, (_, day) =>
-    Array.from({ length: 24 }, () => (day === 6 ? null : day)),
-  );
+  const table = Array.from({ length: 7 }, (_, day) => Array.from({ length: 24 }, () => (day === 6 ? null : day)));
   const lines = writePeaksCsv({ tz: "UTC", table }).trimEnd().split("\r\n");
-  expect(lines[0]).toBe(
-    '"hour (UTC)","Monday","Tuesday","Wednesday","Thursday","Friday","Saturday","Sunday"',
-  );
+  expect(lines[0]).toBe('"hour (UTC)","Monday","Tuesday","Wednesday","Thursday","Friday","Saturday","Sunday"');
   expect(lines).toHaveLength(25);
   expect(lines[24]).toBe("23,0,1,2,3,4,5,");
 });

@@ -1,5 +1,4 @@
 // The answers about the past as CSV, for spreadsheets. Times are ISO 8601, in UTC.
-import { writeCsv } from "../csv.ts";
 import type {
   PeaksResource,
   PlayersHistory,
@@ -7,70 +6,37 @@ import type {
   SessionResource,
   StaffResource,
 } from "../wire/history.ts";
+import { COMMAND_KINDS } from "./command-kinds.ts";
 
 const WEEKDAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /** A column for each team that is in any of the points. What the reader may not see is empty. */
 export function writePlayersCsv({ points }: PlayersHistory): string {
-  const teams = [...new Set(points.flatMap((point) => Object.keys(point.teams ?? {})))].toSorted();
-  return writeCsv(
-    ["at", "known", "min", "avg", "max", "queue_max", "staff_max", ...teams.map((team) => `team ${team}`)],
-    points.map(({ at, known, min, avg, max, queue_max, staff_max, teams: inTeams }) => [
-      toIso(at),
-      known,
-      min,
-      avg,
-      max,
-      queue_max ?? null,
-      staff_max ?? null,
-      ...teams.map((team) => (inTeams ? (ownValue(inTeams, team) ?? 0) : null)),
-    ]),
-  );
+  const fields = ["at", "known", "min", "avg", "max", "queue_max", "staff_max"] as const;
+  const rows = points.map((point) => ({ queue_max: null, staff_max: null, ...point, at: toIso(point.at) }));
+  return writeFields(fields, rows);
 }
 
 export function writeSessionsCsv(sessions: readonly SessionResource[]): string {
-  return writeCsv(
-    ["player", "id", "joined_at", "left_at", "seconds", "ended", "teams"],
-    sessions.map(({ player, id, joined_at, left_at, seconds, ended, teams }) => [
-      player,
-      id,
-      toIso(joined_at),
-      left_at === null ? null : toIso(left_at),
-      seconds,
-      ended,
-      JSON.stringify(teams),
-    ]),
-  );
+  const rows = sessions.map((session) => ({
+    ...session,
+    joined_at: toIso(session.joined_at),
+    left_at: session.left_at === null ? null : toIso(session.left_at),
+  }));
+  return writeFields(["player", "id", "joined_at", "left_at", "seconds", "ended"], rows);
 }
 
 export function writePlaytimeCsv(items: readonly PlaytimeResource[]): string {
-  const rows = items.map(({ player, id, seconds, sessions }) => [player, id, seconds, sessions]);
-  return writeCsv(["player", "id", "seconds", "sessions"], rows);
+  return writeFields(["player", "id", "seconds", "sessions"], items);
 }
 
 export function writeStaffCsv(items: readonly StaffResource[]): string {
-  return writeCsv(
-    [
-      "player",
-      "id",
-      "seconds",
-      "commands",
-      "modcalls_answered",
-      "median_at_least",
-      "median_at_most",
-      "teams",
-    ],
-    items.map(({ player, id, seconds, teams, commands, modcalls_answered, median_between }) => [
-      player,
-      id,
-      seconds,
-      commands,
-      modcalls_answered,
-      median_between?.[0] ?? null,
-      median_between?.[1] ?? null,
-      JSON.stringify(teams),
-    ]),
-  );
+  const rows = items.map(({ median_between, commands_by_kind, ...item }) => {
+    const [median_at_least = null, median_at_most = null] = median_between ?? [];
+    return { ...item, ...commands_by_kind, median_at_least, median_at_most };
+  });
+  const answers = ["modcalls_answered", "median_at_least", "median_at_most"] as const;
+  return writeFields(["player", "id", "role", "seconds", "commands", ...COMMAND_KINDS, ...answers], rows);
 }
 
 /** A row for each hour, a column for each day of the week. */
@@ -81,10 +47,60 @@ export function writePeaksCsv({ tz, table }: PeaksResource): string {
   );
 }
 
+type Teams = Readonly<Record<string, number>> | null | undefined;
+
+/** The columns are the fields of these names, and one for each team that is in any of the rows. */
+function writeFields<Field extends string>(
+  fields: readonly Field[],
+  rows: readonly (Readonly<Record<Field, CsvValue>> & { readonly teams?: Teams })[],
+): string {
+  const teams = listTeams(rows);
+  return writeCsv(
+    [...fields, ...teams.map((team) => `team ${team}`)],
+    rows.map((row) => [...fields.map((field) => row[field]), ...listTimes(row.teams, teams)]),
+  );
+}
+
+function listTeams(rows: readonly { readonly teams?: Teams }[]): readonly string[] {
+  return [...new Set(rows.flatMap(({ teams }) => Object.keys(teams ?? {})))].toSorted();
+}
+
+/** Nobody in a team is 0; teams that are not known are empty. */
+function listTimes(known: Teams, teams: readonly string[]): CsvValue[] {
+  return teams.map((team) => (known ? (ownValue(known, team) ?? 0) : null));
+}
+
 function ownValue(values: Readonly<Record<string, number>>, name: string): number | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined;
 }
 
 function toIso(at: number): string {
   return new Date(at).toISOString();
+}
+
+/** Null is an empty cell. */
+export type CsvValue = string | number | null;
+
+/** Spreadsheets take a text that begins so for a formula, and run it. */
+const FORMULA = /^[=+\-@\t\r\n]/;
+
+/** RFC 4180, with a line of titles and a line end after every row. */
+export function writeCsv(titles: readonly string[], rows: Iterable<readonly CsvValue[]>): string {
+  return writeCsvRows([titles, ...rows]);
+}
+
+/** Without titles, for a table that is written piece by piece. */
+export function writeCsvRows(rows: readonly (readonly CsvValue[])[]): string {
+  return rows.map((row) => `${row.map(writeCell).join(",")}\r\n`).join("");
+}
+
+/**
+ * Numbers are numbers, also negative ones; only a text can be a formula. Every text is quoted: a spreadsheet may split cells at
+ * semicolons or tabs too, and what follows one could be a formula.
+ */
+function writeCell(value: CsvValue): string {
+  if (value === null) return "";
+  if (typeof value === "number") return String(value);
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return `"${text.replaceAll('"', '""')}"`;
 }

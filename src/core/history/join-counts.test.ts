@@ -40,10 +40,7 @@ describe("addCounts", () => {
 
   test("a team may have any name", () => {
     const teamMs = JSON.parse('{"__proto__": 3, "constructor": 4}') as Record<string, number>;
-    const { teamMs: sum } = addCounts(
-      makeCounts(),
-      addCounts(makeCounts({ teamMs }), makeCounts({ teamMs })),
-    );
+    const { teamMs: sum } = addCounts(makeCounts(), addCounts(makeCounts({ teamMs }), makeCounts({ teamMs })));
     expect(JSON.stringify(sum)).toBe('{"__proto__":6,"constructor":8}');
   });
 });
@@ -52,7 +49,7 @@ describe("listOpenMinutes", () => {
   const now = { players: 4, queue: 1, staff: null, teams: { Police: 2 } };
   const last = { at: AT + 50_000, until: AT + 110_000, now };
 
-  test("the last reading vouches into the next minute, not longer than it may", () => {
+  test("the last reading is valid into the next minute, not longer than it may", () => {
     const minute = makeCounts({ knownMs: 20_000, playerMs: 20_000, min: 1, max: 1 });
     const memory: CountMemory = { minute, last };
     expect(listOpenMinutes(memory, AT + 80_000)).toEqual([

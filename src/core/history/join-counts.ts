@@ -1,10 +1,38 @@
-// Adds counts together, and makes counts of what the memory of a server has not written yet.
+// Counts players reading by reading, adds counts together, and makes counts of what the memory of a server has not written yet. Each
+// reading is valid from its time until the next one, or until nobody can know any more; it is counted when the next one comes.
 import { type CountMemory, type CountNow, type Counts, RESOLUTION_MS, type Resolution } from "./counts.ts";
 
 /** More teams than this are not told apart, so that made-up names cannot grow without end. The game has fewer than ten. */
 export const TEAMS_MAX = 50;
 
 const MINUTE_MS = RESOLUTION_MS["1m"];
+
+/** `minutes`: those that are over. */
+export type JudgedCounts = { readonly minutes: readonly Counts[]; readonly memory: CountMemory };
+
+/** `validMs`: for how long the reading is valid at most. */
+export function judgeCounts(known: CountMemory, now: CountNow, at: number, validMs: number): JudgedCounts {
+  const { last } = known;
+  const minutes: Counts[] = [];
+  let minute = known.minute;
+  // After the clock was set back the last reading lies ahead, and nothing is counted.
+  for (const piece of last ? countTime(last.now, last.at, Math.min(at, last.until)) : []) {
+    if (minute && minute.at !== piece.at) {
+      minutes.push(minute);
+      minute = null;
+    }
+    minute = minute ? addCounts(minute, piece) : piece;
+  }
+  if (minute && !isWithin(minute, at)) {
+    minutes.push(minute);
+    minute = null;
+  }
+  return { minutes, memory: { minute, last: { at, until: at + validMs, now } } };
+}
+
+function isWithin(minute: Counts, at: number): boolean {
+  return at >= minute.at && at < minute.at + MINUTE_MS;
+}
 
 /** Both together, from the time where the first begins. */
 export function addCounts(a: Counts, b: Counts): Counts {
@@ -40,11 +68,11 @@ export function rollUp(counts: Iterable<Counts>, resolution: Resolution): Counts
 
 /**
  * The minutes that are not written yet, as they are at `now`, oldest first: the open one, and those for which the last reading
- * vouches since.
+ * is valid since.
  */
 export function listOpenMinutes({ minute, last }: CountMemory, now: number): Counts[] {
   if (!last) return minute ? [minute] : [];
-  // A reading vouches for its own moment at least, so that it is seen at once.
+  // A reading is valid for its own moment at least, so that it is seen at once.
   const to = Math.min(Math.max(now, last.at + 1), last.until);
   return rollUp([...(minute ? [minute] : []), ...countTime(last.now, last.at, to)], "1m");
 }

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { HISTORY_T0 as T0 } from "../../../test/judged-server.ts";
 import { type CountMemory, type CountNow, type Counts, NOTHING_COUNTED } from "./counts.ts";
-import { addCounts, listOpenMinutes, rollUp, TEAMS_MAX } from "./join-counts.ts";
-import { judgeCounts } from "./judge-counts.ts";
+import { addCounts, judgeCounts, listOpenMinutes, rollUp, TEAMS_MAX } from "./join-counts.ts";
 
 const show = (players: number, changes: Partial<CountNow> = {}): CountNow => {
   return { players, queue: null, staff: null, teams: {}, ...changes };
 };
 
-/** Readings as [second, count]; each vouches for 60 s. */
+/** Readings as [second, count]; each is valid for 60 s. */
 function count(readings: readonly (readonly [number, CountNow])[], given: CountMemory = NOTHING_COUNTED) {
   const minutes: Counts[] = [];
   let memory = given;
@@ -27,7 +26,7 @@ const brief = (counts: readonly Counts[]) => {
 };
 
 describe("a reading", () => {
-  test("vouches until the next one, over the end of a minute", () => {
+  test("is valid until the next one, over the end of a minute", () => {
     const { minutes, memory } = count([
       [0, show(10)],
       [50, show(4)],
@@ -37,7 +36,7 @@ describe("a reading", () => {
     expect(brief(listOpenMinutes(memory, T0 + 90_000))).toEqual([[60, 30, 4 * 10 + 20, 1, 4]]);
   });
 
-  test("vouches for as long as it may and no longer: a time without readings is unknown, not zero", () => {
+  test("is valid for as long as it may and no longer: a time without readings is unknown, not zero", () => {
     const { minutes } = count([
       [30, show(10)],
       [300, show(2)],
@@ -130,8 +129,7 @@ describe("counts together", () => {
 
   test("made-up teams do not grow without end", () => {
     let sum = sample(0, 0, { Police: 1 });
-    for (let n = 0; n < 3 * TEAMS_MAX; n++)
-      sum = addCounts(sum, sample(0, 0, { [`Team ${n}`]: 1, Police: 1 }));
+    for (let n = 0; n < 3 * TEAMS_MAX; n++) sum = addCounts(sum, sample(0, 0, { [`Team ${n}`]: 1, Police: 1 }));
     expect(Object.keys(sum.teamMs)).toHaveLength(TEAMS_MAX);
     expect(sum.teamMs.Police).toBe((3 * TEAMS_MAX + 1) * 60_000);
   });

@@ -22,10 +22,7 @@ class Stage extends JudgedServer {
     const ended = this.sessions.map((session) => {
       return `${session.name} ${second(session.joinedAt)}-${second(session.leftAt)} ${session.ended}`;
     });
-    const open = Array.from(
-      this.memory.sessions.values(),
-      ({ name, joinedAt }) => `${name} ${second(joinedAt)}-`,
-    );
+    const open = Array.from(this.memory.sessions.values(), ({ name, joinedAt }) => `${name} ${second(joinedAt)}-`);
     return [...ended, ...open];
   }
 
@@ -274,7 +271,7 @@ describe("the time in a team", () => {
     expect(stage.teamsOf("1")).toEqual(["Police 5-15", "Sheriff 15-18"]);
   });
 
-  test("has no time for which no reading vouches", () => {
+  test("has no time for which no reading is valid", () => {
     const stage = start();
     show(stage, 5, "Police");
     show(stage, 10, "Police");
@@ -385,12 +382,7 @@ describe("what staff did", () => {
 
   test("is each command once, but none that came through the game's API", () => {
     const stage = start();
-    const CommandLogs = [
-      command(3, ANN),
-      command(3, ANN),
-      command(4, "Remote Server"),
-      command(4, "Remote Server:0"),
-    ];
+    const CommandLogs = [command(3, ANN), command(3, ANN), command(4, "Remote Server"), command(4, "Remote Server:0")];
     stage.read(at(5), { CommandLogs });
     stage.read(at(10), { CommandLogs });
     expect(stage.acts).toMatchObject([

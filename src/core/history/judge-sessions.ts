@@ -36,8 +36,8 @@ export type SessionReading = {
   readonly wasLost: boolean;
   /** When a reading last showed the players; null for never. */
   readonly shownAt: number | null;
-  /** For how long a reading vouches at most. */
-  readonly vouchMs: number;
+  /** For how long a reading is valid at most. */
+  readonly validMs: number;
 };
 
 export type JudgedSessions = { readonly ended: readonly EndedSession[]; readonly open: OpenSessions };
@@ -62,18 +62,18 @@ function lastSeen({ joinedAt, absence }: OpenSession, shownAt: number | null): n
   return Math.max(joinedAt, absence?.seenUntil ?? shownAt ?? joinedAt);
 }
 
-/** `vouchedUntil`: until when the last reading that showed the player vouches for the team. */
+/** `validUntil`: until when the last reading that showed the player is valid for the team. */
 function endSession(
   player: string,
   session: OpenSession,
   at: number,
   ended: SessionEnd,
-  vouchedUntil: number,
+  validUntil: number,
 ): EndedSession {
   const { name, joinedAt, wasStaff } = session;
   // A time of the log may be earlier than a reading that showed the player: the log has whole seconds, and a clock of its own.
   const leftAt = Math.max(joinedAt, at);
-  const stays = endStay(session, vouchedUntil)
+  const stays = endStay(session, validUntil)
     .map(({ team, from, to }) => ({ team, from: Math.max(from, joinedAt), to: Math.min(to, leftAt) }))
     .filter(({ from, to }) => from < to);
   return { player, name, joinedAt, leftAt, ended, wasStaff, stays };
@@ -227,21 +227,21 @@ class SessionJudge {
     const { team, wasStaff } = session;
     const isSameTeam = shown.team === null || shown.team === team?.name;
     const isSame = shown.name === session.name && (wasStaff || !shown.isStaff) && session.absence === null;
-    const isKnownTime = !team || this.#vouchesFor(session, team.since);
+    const isKnownTime = !team || this.#isValidAt(session, team.since);
     if (isSame && isSameTeam && isKnownTime) return session;
     const learned = { ...session, name: shown.name, wasStaff: wasStaff || shown.isStaff, absence: null };
     return isSameTeam && isKnownTime ? learned : { ...learned, ...this.#changeTeam(session, shown.team) };
   }
 
   /** Whether the player is known to have been in the same team since that time until now. */
-  #vouchesFor(session: OpenSession, since: number): boolean {
-    const { at, vouchMs } = this.#reading;
-    return at >= since && at - this.#lastSeen(session) <= vouchMs;
+  #isValidAt(session: OpenSession, since: number): boolean {
+    const { at, validMs } = this.#reading;
+    return at >= since && at - this.#lastSeen(session) <= validMs;
   }
 
   #changeTeam(session: OpenSession, name: string | null): Pick<OpenSession, "team" | "stays"> {
-    const { at, vouchMs } = this.#reading;
-    const stays = endStay(session, Math.min(at, this.#lastSeen(session) + vouchMs));
+    const { at, validMs } = this.#reading;
+    const stays = endStay(session, Math.min(at, this.#lastSeen(session) + validMs));
     return {
       team: name === null ? null : { name, since: at },
       // After the clock was set back, stays may lie ahead.
@@ -251,8 +251,8 @@ class SessionJudge {
 
   /** Whether so much time has passed since the player was shown that nobody knows what happened meanwhile. */
   #isUnseen({ absence }: OpenSession): boolean {
-    const { at, shownAt, vouchMs, wasLost } = this.#reading;
-    return wasLost || at - (absence?.seenUntil ?? shownAt ?? at) > vouchMs;
+    const { at, shownAt, validMs, wasLost } = this.#reading;
+    return wasLost || at - (absence?.seenUntil ?? shownAt ?? at) > validMs;
   }
 
   #lastSeen(session: OpenSession): number {
@@ -260,8 +260,8 @@ class SessionJudge {
   }
 
   #end(player: string, session: OpenSession, at: number, how: SessionEnd): void {
-    const vouchedUntil = this.#lastSeen(session) + this.#reading.vouchMs;
-    const ended = endSession(player, session, at, how, vouchedUntil);
+    const validUntil = this.#lastSeen(session) + this.#reading.validMs;
+    const ended = endSession(player, session, at, how, validUntil);
     this.#ended.push(ended);
     this.#leftAt.set(player, ended.leftAt);
     this.#change().delete(player);

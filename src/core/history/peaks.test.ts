@@ -117,9 +117,7 @@ describe("peaks", () => {
     const now = period.to + 100 * DAY;
     const plans = planPeaks(period, getZone("Europe/Berlin"), now);
     expect(plans).toEqual([{ resolution: "1h", period }]);
-    expect(readPeaks(period, getZone("Europe/Berlin"), now)).toEqual(
-      walkPeaks(period, "Europe/Berlin").table,
-    );
+    expect(readPeaks(period, getZone("Europe/Berlin"), now)).toEqual(walkPeaks(period, "Europe/Berlin").table);
     // Elsewhere an hour counts for each of its two local hours by its share.
     const zone = getZone("Asia/Kolkata");
     const [hour] = readCounts("1h", { from, to: from + HOUR });

@@ -58,9 +58,7 @@ export function answerPeaks(
       playerMs[hour] = (playerMs[hour] ?? 0) + one.playerMs / pieces;
     }
   }
-  const averages = Array.from(knownMs, (known, hour) =>
-    known > 0 ? toAverage(playerMs[hour] ?? 0, known) : null,
-  );
+  const averages = Array.from(knownMs, (known, hour) => (known > 0 ? toAverage(playerMs[hour] ?? 0, known) : null));
   const table = Array.from({ length: 7 }, (_, day) => averages.slice(day * HOURS, (day + 1) * HOURS));
   return { tz: zone.name, table };
 }

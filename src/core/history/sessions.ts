@@ -8,11 +8,7 @@ export const SESSION_ENDS = ["log", "vanished", "gap"] as const;
 export type SessionEnd = (typeof SESSION_ENDS)[number];
 
 /** A time in one team. */
-export type Stay = {
-  readonly team: string;
-  readonly from: number;
-  readonly to: number;
-};
+export type Stay = { readonly team: string; readonly from: number; readonly to: number };
 
 /** More stays are not remembered of one session; the oldest go first. */
 export const STAYS_MAX = 200;

@@ -63,14 +63,7 @@ export class TimeZone {
   #findOffset(at: number): number {
     const parts = new Map(this.#format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
     const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? 0;
-    const local = Date.UTC(
-      part("year"),
-      part("month") - 1,
-      part("day"),
-      part("hour"),
-      part("minute"),
-      part("second"),
-    );
+    const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
     // The parts have no milliseconds.
     return local - Math.floor(at / 1000) * 1000;
   }

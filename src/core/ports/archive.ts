@@ -1,19 +1,20 @@
 // The archive: the ledgers of events and what is remembered of each server between readings.
-import type { LedgerPlace } from "../events/cursor.ts";
+import type { AlertRules } from "../alerts/rules.ts";
+import type { LedgerPosition } from "../events/cursor.ts";
 import type { EventFilter, EventKind } from "../events/event-types.ts";
 import type { ForgottenPlayer } from "../events/forget-player.ts";
-import type { ServerMemory } from "../events/memory.ts";
+import type { ServerMemory, ServerState } from "../events/memory.ts";
 import type { MemoryPart } from "../events/memory-text.ts";
 import type { EventSource, NewEvent } from "../events/new-event.ts";
 import type { HistoryChange } from "../history/history.ts";
-import type { AlertRuleStore } from "./alert-rules.ts";
+import type { MapImage, MapImageFacts } from "../maps/map-image.ts";
+import type { SeenPlace } from "../maps/seen-places.ts";
 import type { HistoryStore } from "./history.ts";
-import type { MapArchive } from "./map-archive.ts";
-import type { StateChangeLog } from "./state-changes.ts";
+import type { ModCallStore, PlayerStore } from "./players.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
 /** An event with its place. `data` and `meta` are JSON text. */
-export type LedgerEvent = LedgerPlace & {
+export type LedgerEvent = LedgerPosition & {
   readonly kind: EventKind;
   readonly at: number;
   readonly seenAt: number;
@@ -40,16 +41,16 @@ export type LedgerRecord = {
 };
 
 /** `conflict`: another instance has recorded since; load and judge again. `last` is the newest place of the ledger. */
-export type RecordOutcome =
-  | { readonly version: number; readonly last: LedgerPlace }
-  | { readonly conflict: true };
+export type RecordOutcome = { readonly version: number; readonly last: LedgerPosition } | { readonly conflict: true };
 
 export type PageStart =
   /** The events after a place. */
-  | { readonly after: LedgerPlace }
+  | { readonly after: LedgerPosition }
   | { readonly after: "earliest" | "now" }
   /** The newest events up to a place. */
-  | { readonly before: LedgerPlace | "now" };
+  | { readonly before: LedgerPosition | "now" }
+  /** The newest of the events that were seen at this time or before. */
+  | { readonly seenUntil: number };
 
 export type PageRequest = {
   readonly serverId: string;
@@ -69,11 +70,11 @@ export type PageRequest = {
 export type LedgerPage =
   | {
       readonly events: readonly LedgerEvent[];
-      readonly next: LedgerPlace;
-      readonly previous: LedgerPlace;
+      readonly next: LedgerPosition;
+      readonly previous: LedgerPosition;
       readonly hasMore: boolean;
     }
-  | { readonly expired: true; readonly oldest: LedgerPlace };
+  | { readonly expired: true; readonly oldest: LedgerPosition };
 
 export type Retention = { readonly now: number; readonly days: number; readonly eventsMax: number };
 
@@ -84,7 +85,14 @@ export const PAGE_LOOK_MAX = 10_000;
  * Every method throws StoreUnavailable when the archive cannot answer within its deadline. A write that failed so may have
  * happened all the same; the version tells.
  */
-export interface Archive extends MapArchive, WebhookStore, AlertRuleStore, HistoryStore, StateChangeLog {
+export interface Archive
+  extends MapArchive,
+    WebhookStore,
+    AlertRuleStore,
+    HistoryStore,
+    StateChangeLog,
+    PlayerStore,
+    ModCallStore {
   load(serverId: string): Promise<KnownServer>;
   /** Which of the identities have been recorded before. */
   findRecorded(serverId: string, identities: readonly string[]): Promise<ReadonlySet<string>>;
@@ -95,7 +103,7 @@ export interface Archive extends MapArchive, WebhookStore, AlertRuleStore, Histo
   record(records: readonly LedgerRecord[]): Promise<readonly RecordOutcome[]>;
   readPage(request: PageRequest): Promise<LedgerPage>;
   /** The place of the newest event of each server, in one query. Servers without a ledger are left out. */
-  findLast(serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPlace>>;
+  findLast(serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPosition>>;
   /** Deletes a bounded number of events, identities and rows of the history that need not be kept. True when there is more to delete. */
   prune(retention: Retention): Promise<boolean>;
   /** Deletes everything about a server, with its webhooks. */
@@ -112,4 +120,38 @@ export interface Archive extends MapArchive, WebhookStore, AlertRuleStore, Histo
   /** Deletes the note of a player that is taken out of everything. */
   finishForgetting(playerId: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Every method throws StoreUnavailable when the archive cannot answer within its deadline. */
+export interface AlertRuleStore {
+  /** NO_ALERTS for a server without a ledger. */
+  readAlertRules(serverId: string): Promise<AlertRules>;
+  /**
+   * Replaces all rules, and creates the ledger when there is none. The version of the server changes with them, so that a
+   * writer that knows the former rules has to load the memory again.
+   */
+  setAlertRules(serverId: string, rules: AlertRules): Promise<void>;
+}
+
+export type StateChange = { readonly state: ServerState; readonly at: number };
+
+export interface StateChangeLog {
+  /** The newest changes of the server's state that are kept, newest first. Reads an index, however long the ledger is. */
+  listStateChanges(serverId: string, limit: number): Promise<readonly StateChange[]>;
+}
+
+export interface MapArchive {
+  /**
+   * Adds to the counts of the places. A server without a ledger is ignored, so that a deleted one does not come back. Above
+   * PLACES_MAX the places that were seen least are dropped.
+   */
+  addPlaces(serverId: string, places: readonly SeenPlace[]): Promise<void>;
+  /** In no particular order. */
+  listPlaces(serverId: string): Promise<readonly SeenPlace[]>;
+  /** Replaces the picture that there was. */
+  saveMapImage(serverId: string, image: MapImage): Promise<void>;
+  /** Without the bytes. */
+  findMapImage(serverId: string): Promise<MapImageFacts | undefined>;
+  readMapImage(serverId: string): Promise<MapImage | undefined>;
+  removeMapImage(serverId: string): Promise<void>;
 }

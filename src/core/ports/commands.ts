@@ -1,5 +1,5 @@
 // The command queues.
-import type { Command, CommandEnd, CommandStatus } from "../command.ts";
+import type { Command, CommandEnd, CommandStatus, Sender } from "../commands/command.ts";
 import type { ForgottenPlayer } from "../events/forget-player.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
@@ -7,6 +7,8 @@ import type { Page, PageRequest } from "./pages.ts";
 export type CommandDraft = {
   readonly serverId: string;
   readonly keyId: string;
+  /** The key itself when left out. */
+  readonly sentBy?: Sender;
   readonly text: string;
   readonly idempotencyKey: string | undefined;
   /** The same text from the same key may be the same command, see `accept`. */
@@ -14,11 +16,7 @@ export type CommandDraft = {
 };
 
 /** What the caller gets for an accepted command. Repeated requests with the same idempotency key get the same receipt. */
-export type Receipt = {
-  readonly commandId: string;
-  readonly position: number;
-  readonly queuedAt: number;
-};
+export type Receipt = { readonly commandId: string; readonly position: number; readonly queuedAt: number };
 
 /**
  * `mismatch`: the idempotency key was used for another text. `full`: QUEUE_MAX commands wait, or the command has an
@@ -37,6 +35,8 @@ export type Cancellation = { readonly command: Command; readonly isCancelled: bo
 
 export type CommandFilter = {
   readonly serverId?: string | undefined;
+  /** Only commands for these servers. */
+  readonly serverIds?: readonly string[] | undefined;
   /** Only commands that this key has sent; with `serverId` only. */
   readonly keyId?: string | undefined;
   readonly status?: CommandStatus | undefined;
@@ -45,6 +45,7 @@ export type CommandFilter = {
 /** A command that the game may have run. `loggedAt` is the time in the game's log, null while it was not found there. */
 export type SentCommand = {
   readonly commandId: string;
+  readonly sentBy: Sender;
   readonly text: string;
   readonly sentAt: number;
   readonly loggedAt: number | null;
@@ -87,12 +88,7 @@ export interface CommandQueue {
    * Cancels the command if it waits. Undefined when the server has no such command. The note is written with the
    * cancellation, both or neither.
    */
-  cancel(
-    serverId: string,
-    commandId: string,
-    now: number,
-    note?: AuditNote,
-  ): Promise<Cancellation | undefined>;
+  cancel(serverId: string, commandId: string, now: number, note?: AuditNote): Promise<Cancellation | undefined>;
   find(commandId: string): Promise<Command | undefined>;
   /**
    * Newest first. The work for a page is bounded: with a filter a page may have fewer items than asked for, or none, although

@@ -1,5 +1,6 @@
 // What the archive remembers of each server beside the ledger: counts of players, sessions, and what staff did. It is written
 // with the events, in one transaction (LedgerRecord.history).
+import type { KindCounts } from "../history/command-kinds.ts";
 import type { CountMemory, Counts, Resolution } from "../history/counts.ts";
 import type { OpenSessions, Session } from "../history/sessions.ts";
 
@@ -44,9 +45,14 @@ export type StaffSum = {
   readonly ms: number;
   readonly teamMs: Readonly<Record<string, number>>;
   readonly commands: number;
+  readonly byKind: KindCounts;
+  /** The list on which the newest reading has them. */
+  readonly role: string | null;
   /** For each call that was answered: how long the caller waited, at least and at most, in milliseconds. */
   readonly waits: readonly (readonly [number, number])[];
 };
+
+export type ListedStaff = { readonly name: string; readonly role: string };
 
 /** All that the question about staff needs, read at one moment. */
 export type StaffFacts = {
@@ -55,8 +61,8 @@ export type StaffFacts = {
    * order.
    */
   readonly members: readonly StaffSum[];
-  /** Id and name of those that the newest reading lists as staff. */
-  readonly listed: ReadonlyMap<string, string>;
+  /** Those that the newest reading lists as staff, by id. */
+  readonly listed: ReadonlyMap<string, ListedStaff>;
 };
 
 /** `players`: only the numbers of players, so that long times are read faster; queue, staff and teams are left out. */
@@ -72,6 +78,8 @@ export interface HistoryStore {
     detail?: CountDetail,
   ): Promise<readonly Counts[]>;
   readOpenHistory(serverId: string): Promise<OpenHistory>;
+  /** Whether a gap of all that is compared between readings lies around the moment. */
+  isInGap(serverId: string, at: number): Promise<boolean>;
   /** The sessions that have ended and touch the period, newest first by when they began. */
   listSessions(request: SessionsRequest): Promise<readonly KeptSession[]>;
   /**

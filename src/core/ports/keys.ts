@@ -1,31 +1,21 @@
 // API keys and their tokens.
-import type { ApiKey, KeyRights } from "../api-key.ts";
-import type { KeySearch } from "../key-state.ts";
+import type { ApiKey } from "../keys/api-key.ts";
+import type { KeySettings } from "../keys/key-settings.ts";
+import type { KeySearch } from "../keys/key-state.ts";
 import type { MaybePromise } from "../maybe-promise.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
 
 export const TOKENS_IN_GRACE_MAX = 5;
 
-export type KeyDraft = KeyRights & {
-  readonly serverId: string;
-  readonly label: string;
-  readonly tokenHash: string;
-  readonly expiresAt: number | null;
-};
+export type KeyDraft = KeySettings & { readonly serverId: string; readonly tokenHash: string };
 
-export type KeyChange = Partial<KeyRights> & {
-  readonly label?: string;
-  readonly expiresAt?: number | null;
-  readonly isSuspended?: boolean;
-};
+export type KeyChange = Partial<KeySettings & { readonly isSuspended: boolean }>;
 
 /** A key as an operator sees it. */
-export type KeyDetails = KeyRights & {
+export type KeyDetails = KeySettings & {
   readonly keyId: string;
   readonly serverId: string;
-  readonly label: string;
-  readonly expiresAt: number | null;
   readonly isSuspended: boolean;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
@@ -34,25 +24,21 @@ export type KeyDetails = KeyRights & {
 
 export type KeyFilter = {
   readonly serverId?: string | undefined;
+  /** Only keys of these servers. */
+  readonly serverIds?: readonly string[] | undefined;
   readonly search?: KeySearch | undefined;
 };
 
 export interface KeyStore {
   /**
    * The key of a valid token; undefined for a token that is unknown, revoked, replaced or expired. With a token in its
-   * grace period, the key expires at the end of that period. Synchronous, because every request needs it.
+   * grace period, the key expires at the end of that period. Synchronous for a key in use. Throws StoreUnavailable when the
+   * token is not in memory and the database is away.
    */
-  find(tokenHash: string, now: number): ApiKey | undefined;
-  /**
-   * For a token that `find` does not know: another instance may have just created its key. A shared store first fetches
-   * the newest changes, once for all concurrent lookups. The embedded store returns undefined.
-   */
-  findNew(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
+  find(tokenHash: string, now: number): MaybePromise<ApiKey | undefined>;
   /** Changes whenever a key that `find` has returned changes. While it stays the same, results of `find` may be cached. */
   readonly version: number;
-  /** The label of a key that `find` has returned. Undefined when the key was revoked since. */
-  findLabel(keyId: string): string | undefined;
-  /** The labels of these keys, revoked ones included. A key that never existed is left out. */
+  /** The labels of these keys, revoked ones included, and the names of people who are callers. Who does not exist is left out. */
   listLabels(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   findDetails(keyId: string): Promise<KeyDetails | undefined>;
   /** When the old tokens of the key that still work become invalid, the soonest first. */
@@ -71,13 +57,28 @@ export interface KeyStore {
    * those of earlier rotations. At most TOKENS_IN_GRACE_MAX old tokens of a key work at a time: the ones that would expire
    * first become invalid at once. False when there is no such key or it is revoked.
    */
-  rotate(
-    keyId: string,
-    tokenHash: string,
-    oldValidUntil: number,
-    now: number,
-    note?: AuditNote,
-  ): Promise<boolean>;
+  rotate(keyId: string, tokenHash: string, oldValidUntil: number, now: number, note?: AuditNote): Promise<boolean>;
   /** Revoking again changes nothing. False when there never was such a key. */
   revoke(keyId: string, now: number, note?: AuditNote): Promise<boolean>;
+}
+
+/** The use of one key in one hour that is not written yet. Code 0 counts answers without an error. */
+export type HourlyUsage = {
+  readonly keyId: string;
+  /** The beginning of the hour. */
+  readonly hour: number;
+  readonly lastUsedAt: number;
+  readonly counts: ReadonlyMap<number, number>;
+};
+
+export type UsageCount = { readonly hour: number; readonly code: number; readonly count: number };
+
+export interface UsageStore {
+  /**
+   * Adds to the stored counts, and ignores keys, and people on a server, that do not exist. Until it resolves, reads may or may not include the
+   * entries.
+   */
+  add(entries: readonly HourlyUsage[]): Promise<void>;
+  /** From the hour that begins at `since` on, oldest first. */
+  read(keyId: string, since: number): Promise<readonly UsageCount[]>;
 }

@@ -1,17 +1,13 @@
 // What instances share about the game API, so that one of them calls and all use the result.
-import type { Breaker } from "../breaker.ts";
-import type { Budget } from "../budget.ts";
+import type { Breaker } from "../readings/breaker.ts";
+import type { Budget } from "../readings/budget.ts";
 import type { ServerParts, UpstreamFailure } from "./upstream.ts";
 
 /** The state of the calls for one server: the cached failure, the circuit breaker and the last call. */
 export type SharedStatus = {
   readonly keyRevision: number;
   /** A failure that is answered without a call. `forMs` is null when it is kept until the server's key is replaced. */
-  readonly remembered: {
-    readonly failure: UpstreamFailure;
-    readonly at: number;
-    readonly forMs: number | null;
-  } | null;
+  readonly remembered: { readonly failure: UpstreamFailure; readonly at: number; readonly forMs: number | null } | null;
   readonly breaker: Breaker;
   readonly breakerFailure: UpstreamFailure | null;
   /** The result of the last call, for instances that waited for it; null when it succeeded. */
@@ -19,11 +15,7 @@ export type SharedStatus = {
   readonly lastCallAt: number;
 };
 
-export type SharedReading = {
-  readonly parts: ServerParts;
-  readonly fetchedAt: number;
-  readonly keyRevision: number;
-};
+export type SharedReading = { readonly parts: ServerParts; readonly fetchedAt: number; readonly keyRevision: number };
 
 /** The right to call the game API for this server. `token` is the fencing token. */
 export type ShareLease = { readonly serverId: string; readonly token: string };
@@ -55,7 +47,4 @@ export interface RelayShare {
   amend(serverId: string, status: SharedStatus): Promise<void>;
   /** Changes the shared budget atomically and returns it. `change` may run several times; undefined means no change. */
   changeBudget(change: (budget: Budget) => Budget | undefined): Promise<Budget>;
-  /** The failure with which the game API refused the global key of this identity; null while the key may be used. */
-  findGlobalKeyFailure(identity: string): Promise<UpstreamFailure | null>;
-  saveGlobalKeyFailure(identity: string, failure: UpstreamFailure | null): Promise<void>;
 }

@@ -1,19 +1,11 @@
 // Game servers.
-import type { GameServer, PublicStatus } from "../game-server.ts";
+import type { GameServer, ServerSettings } from "../game-server.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Page, PageRequest } from "./pages.ts";
 
-export type ServerDraft = {
-  readonly name: string;
-  readonly community: string | null;
-  readonly serverKey: string;
-  /** False when left out. */
-  readonly isSimulated?: boolean;
-  /** True when left out. */
-  readonly isWatched?: boolean;
-  /** Null when left out. */
-  readonly publicStatus?: PublicStatus | null;
-};
+/** What is left out is as in DEFAULT_SERVER; `isSimulated` is false. */
+export type ServerDraft = Pick<ServerSettings, "name"> &
+  Partial<ServerSettings> & { readonly serverKey: string; readonly isSimulated?: boolean };
 
 /** Thrown by a change that gives a server the slug of another one. Nothing was changed. */
 export class SlugTaken extends Error {
@@ -32,17 +24,16 @@ export interface ServerStore {
   findBySlug(slug: string): GameServer | undefined;
   /** Oldest first. */
   list(page: PageRequest): Promise<Page<GameServer>>;
-  /** Throws SlugTaken when another server has the slug, also when both come at once from two instances. */
+  /**
+   * Throws SlugTaken when another server has the slug, also when both come at once from two instances. The note is about the
+   * new server.
+   */
   create(draft: ServerDraft, now: number, note?: AuditNote): Promise<GameServer>;
   /** Setting the same upstream key again counts as a new key. Throws SlugTaken like `create`. Undefined when there is no such server. */
   update(serverId: string, change: Partial<ServerDraft>, note?: AuditNote): Promise<GameServer | undefined>;
   /**
-   * Deletes the server, revokes its keys and fails its waiting commands. Deleting again changes nothing. Undefined when
-   * there never was such a server.
-   *
-   * The first step is atomic: the server is gone, the note is written, and its keys are refused and read as revoked.
-   * After it the keys are revoked in batches. When a batch fails this throws StoreUnavailable, and the deletion is
-   * finished by calling this again, which counts the batches before too, or by `tidy`.
+   * Deletes the server, revokes its keys, takes the roles there from people and fails its waiting commands, atomically. Deleting again changes nothing and
+   * returns the same. Undefined when there never was such a server.
    */
   delete(serverId: string, now: number, note?: AuditNote): Promise<DeletedServer | undefined>;
   /** The ids of the servers that were deleted and are still remembered as such: as long as the audit log is kept. */

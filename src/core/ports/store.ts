@@ -1,12 +1,17 @@
 // The store: all durable data.
 import type { AuditStore } from "./audit.ts";
 import type { CommandQueue } from "./commands.ts";
-import type { DeviceStore } from "./devices.ts";
-import type { KeyStore } from "./keys.ts";
+import type { KeyStore, UsageStore } from "./keys.ts";
 import type { LimitStore } from "./limits.ts";
+import type {
+  InvitationStore,
+  PasskeyStore,
+  PeopleStore,
+  RoleStore,
+  SessionStore,
+  UsedChallengeStore,
+} from "./people.ts";
 import type { ServerStore } from "./servers.ts";
-import type { SettingStore } from "./settings.ts";
-import type { UsageStore } from "./usage.ts";
 
 /** Usage, audit entries and commands older than these times are deleted. */
 export type TidyTimes = {
@@ -24,18 +29,38 @@ export type TidyTimes = {
 export interface Store {
   readonly servers: ServerStore;
   readonly keys: KeyStore;
-  readonly devices: DeviceStore;
+  readonly people: PeopleStore;
+  readonly roles: RoleStore;
+  readonly sessions: SessionStore;
+  readonly invitations: InvitationStore;
+  readonly passkeys: PasskeyStore;
+  readonly challenges: UsedChallengeStore;
   readonly limits: LimitStore;
   readonly usage: UsageStore;
   readonly audit: AuditStore;
   readonly settings: SettingStore;
   readonly commands: CommandQueue;
   /**
-   * Deletes tokens whose grace period is over, expired devices and links, and entries older than the given times. Finishes
-   * interrupted deletions.
+   * Deletes tokens whose grace period is over, sessions, invitations and challenges that have expired, and entries older than
+   * the given times. One instance at a time does it.
    */
   tidy(before: TidyTimes): Promise<void>;
+  /** Resolves when what other instances have changed before is known here. While the store is away, what was known counts. */
+  catchUp(): Promise<void>;
   /** Throws StoreUnavailable when the store cannot be read or written now. */
   checkHealth(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Named values for internal use. */
+export interface SettingStore {
+  find(name: string): Promise<string | undefined>;
+  save(name: string, value: string): Promise<void>;
+  /**
+   * Changes a setting that other instances follow: they are told. `change` makes the new value from the stored one, within
+   * the transaction; undefined leaves it as it is.
+   */
+  amend(name: string, change: (value: string | undefined) => string | undefined): Promise<void>;
+  /** Saves the value unless the setting exists already. Returns the value that is stored afterwards. */
+  saveIfAbsent(name: string, value: string): Promise<string>;
 }

@@ -13,22 +13,14 @@ export type LimitHint = {
  * `code` is 0 when the game API sent none. The message is safe to show: cleaned, shortened and without secrets.
  * `isRateLimit`: the call was refused because of a rate limit, whatever the code.
  */
-export type UpstreamFailure = {
-  readonly code: number;
-  readonly message: string;
-  readonly isRateLimit: boolean;
-};
+export type UpstreamFailure = { readonly code: number; readonly message: string; readonly isRateLimit: boolean };
 
 /**
  * A checked ServerInfo as JSON text: `base` is the object of required fields without its closing brace, `sections`
  * the value of each section in the order of SECTIONS. `misfits` counts the values that were dropped because they do not
  * match the schema.
  */
-export type ServerParts = {
-  readonly base: string;
-  readonly sections: readonly string[];
-  readonly misfits: number;
-};
+export type ServerParts = { readonly base: string; readonly sections: readonly string[]; readonly misfits: number };
 
 /**
  * The same ServerInfo as values, for comparing readings. `sections` has only those that the answer had in their right JSON

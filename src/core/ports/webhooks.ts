@@ -1,14 +1,7 @@
 // Where webhooks are kept: in the archive, beside the ledger that they read.
-
-import type { LedgerPlace } from "../events/cursor.ts";
+import type { LedgerPosition } from "../events/cursor.ts";
 import type { EventFilter } from "../events/event-types.ts";
-import type {
-  Delivery,
-  Webhook,
-  WebhookProgress,
-  WebhookSecrets,
-  WebhookSettings,
-} from "../webhooks/webhook.ts";
+import type { Delivery, Webhook, WebhookProgress, WebhookSecrets, WebhookSettings } from "../webhooks/webhook.ts";
 
 /** `full`: the server has as many webhooks as it may. */
 export type WebhookCreation = "created" | "full";
@@ -46,5 +39,15 @@ export interface WebhookStore {
   /** Newest first. */
   listDeliveries(webhookId: string): Promise<readonly Delivery[]>;
   /** How many events that pass the filter and are not backfill come after the place, counted to WAITING_MAX. */
-  countWaiting(serverId: string, after: LedgerPlace, filter: EventFilter): Promise<number>;
+  countWaiting(serverId: string, after: LedgerPosition, filter: EventFilter): Promise<number>;
+}
+
+/** `secret`: what signs, also the old one during a rotation. `answer`: what a receiver said. */
+export type SealedPart = "url" | "secret" | "answer";
+
+/** A text that was sealed for one webhook, or for one part of it, cannot be opened as another. */
+export interface WebhookSealer {
+  seal(text: string, webhookId: string, part: SealedPart): string;
+  /** Throws when it was sealed with another secret of Gatehouse, or for something else. */
+  open(sealed: string, webhookId: string, part: SealedPart): string;
 }

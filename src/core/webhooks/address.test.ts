@@ -70,7 +70,7 @@ describe("the url of a webhook", () => {
       for (const url of [`https://${host}/hook`, `https://${host}:8443/hook?a=b`])
         expect([host, parseWebhookUrl(url, false)]).toEqual([
           host,
-          { problem: "must not be a private address" },
+          { problem: { code: "url_private", text: "must not be a private address" } },
         ]);
     }
   });
@@ -84,7 +84,7 @@ describe("the url of a webhook", () => {
     for (const text of NO_URLS) {
       const parsed = parseWebhookUrl(text, false);
       expect([text, "problem" in parsed]).toEqual([text, true]);
-      if ("problem" in parsed) expect(parsed.problem).not.toContain("hooks.example");
+      if ("problem" in parsed) expect(parsed.problem.text).not.toContain("hooks.example");
     }
   });
 
@@ -94,12 +94,7 @@ describe("the url of a webhook", () => {
   });
 
   test("where private addresses are allowed, so is http, but no user and no other scheme", () => {
-    for (const url of [
-      "http://127.0.0.1:9000/hook",
-      "http://[::1]/",
-      "https://10.0.0.1/",
-      "http://hooks.example/",
-    ])
+    for (const url of ["http://127.0.0.1:9000/hook", "http://[::1]/", "https://10.0.0.1/", "http://hooks.example/"])
       expect([url, "url" in parseWebhookUrl(url, true)]).toEqual([url, true]);
     for (const url of ["http://user@127.0.0.1/", "ftp://127.0.0.1/", "file:///a", "127.0.0.1"])
       expect([url, "url" in parseWebhookUrl(url, true)]).toEqual([url, false]);
@@ -142,16 +137,10 @@ describe("an address that a name resolves to", () => {
     expect(isPublicAddress(address)).toBe(true);
   });
 
-  test.each([
-    "",
-    "localhost",
-    "0x7f.1",
-    "8.8.8.8.",
-    "010.0.0.1",
-    "[2606:4700::1111]",
-    "8.8.8.8:443",
-    "8.8.8",
-  ])("%p is no address, and so not public", (text) => {
-    expect(isPublicAddress(text)).toBe(false);
-  });
+  test.each(["", "localhost", "0x7f.1", "8.8.8.8.", "010.0.0.1", "[2606:4700::1111]", "8.8.8.8:443", "8.8.8"])(
+    "%p is no address, and so not public",
+    (text) => {
+      expect(isPublicAddress(text)).toBe(false);
+    },
+  );
 });

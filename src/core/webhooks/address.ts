@@ -1,5 +1,6 @@
 // Where a webhook may send: the rules for its url and for every address that its host resolves to.
 import { BlockList, isIP } from "node:net";
+import type { FieldReason } from "../errors.ts";
 import { WEBHOOK_URL_LENGTH_MAX } from "./webhook.ts";
 
 /** IPv4 addresses that are not reachable from everywhere, by the IANA registry of special-purpose addresses. */
@@ -29,29 +30,39 @@ const notPublicIpv4 = createBlockList(NOT_PUBLIC_IPV4, "ipv4");
 const globalUnicastIpv6 = createBlockList(GLOBAL_UNICAST_IPV6, "ipv6");
 const notPublicIpv6 = createBlockList(NOT_PUBLIC_IPV6, "ipv6");
 
-/** `problem` completes the sentence "the url …" and never quotes the url, which is a secret. */
-export type ParsedWebhookUrl = { readonly url: URL } | { readonly problem: string };
+/** Each completes the sentence "the url …". None quotes the url, which is a secret. */
+const PROBLEMS = {
+  url_long: `must have at most ${WEBHOOK_URL_LENGTH_MAX} characters`,
+  url_spaces: "must have no spaces and no control characters",
+  url_https: "must be an https:// address",
+  url_user: "must have no user and no password",
+  url_host: "must have a valid host name",
+  url_private: "must not be a private address",
+} as const;
+
+export type ParsedWebhookUrl = { readonly url: URL } | { readonly problem: FieldReason };
 
 /**
  * Judges what can be judged without resolving a name. `allowsPrivate` permits http and addresses that are not public.
  * A host name is accepted whatever it resolves to: that is checked at every attempt.
  */
 export function parseWebhookUrl(text: string, allowsPrivate: boolean): ParsedWebhookUrl {
-  if (text.length > WEBHOOK_URL_LENGTH_MAX)
-    return { problem: `must have at most ${WEBHOOK_URL_LENGTH_MAX} characters` };
+  if (text.length > WEBHOOK_URL_LENGTH_MAX) return refuseUrl("url_long");
   // A URL parser drops them silently, so that another address than the one that was read would be used.
-  if (/[\s\p{Cc}]/u.test(text)) return { problem: "must have no spaces and no control characters" };
+  if (/[\s\p{Cc}]/u.test(text)) return refuseUrl("url_spaces");
   const url = URL.parse(text);
-  if (!url) return { problem: "must be an https:// address" };
+  if (!url) return refuseUrl("url_https");
   const isSecure = url.protocol === "https:";
-  if (!isSecure && !(allowsPrivate && url.protocol === "http:"))
-    return { problem: "must be an https:// address" };
-  if (url.username !== "" || url.password !== "") return { problem: "must have no user and no password" };
-  if (hasEmptyLabel(url.hostname)) return { problem: "must have a valid host name" };
+  if (!isSecure && !(allowsPrivate && url.protocol === "http:")) return refuseUrl("url_https");
+  if (url.username !== "" || url.password !== "") return refuseUrl("url_user");
+  if (hasEmptyLabel(url.hostname)) return refuseUrl("url_host");
   const address = findAddressLiteral(url);
-  if (address !== undefined && !allowsPrivate && !isPublicAddress(address))
-    return { problem: "must not be a private address" };
+  if (address !== undefined && !allowsPrivate && !isPublicAddress(address)) return refuseUrl("url_private");
   return { url };
+}
+
+function refuseUrl(code: keyof typeof PROBLEMS): ParsedWebhookUrl {
+  return { problem: { code, text: PROBLEMS[code] } };
 }
 
 /** The address in the url, without brackets; undefined when its host is a name. */

@@ -1,6 +1,6 @@
 // What an attempt to deliver means: done, try again later, set the event aside, or disable the webhook.
 import { DAY_MS, MINUTE_MS } from "../durations.ts";
-import type { WebhookFormat, WebhookProgress } from "./webhook.ts";
+import type { DisabledCode, WebhookFormat, WebhookProgress } from "./webhook.ts";
 
 /** A webhook without a success for this long since its first failure is disabled. */
 export const FAILING_MAX_MS = 5 * DAY_MS;
@@ -74,19 +74,11 @@ export function judgeDelivery(attempt: Attempt): AttemptVerdict {
     refusals: before.refusals + Number(isRefusal),
     nextAttemptAt: null,
   };
-  const reason = findEnd(format, outcome) ?? findExhaustion(now - firstFailureAt);
+  const reason = findEnd(format, outcome) ?? (now - firstFailureAt >= FAILING_MAX_MS ? "exhausted" : undefined);
   if (reason !== undefined)
-    return {
-      kind: "disable",
-      progress: { ...failed, disabledReason: reason },
-      globalPauseUntil: null,
-    };
+    return { kind: "disable", progress: { ...failed, disabledReason: reason }, globalPauseUntil: null };
   if (failed.refusals >= REFUSALS_MAX)
-    return {
-      kind: "set-aside",
-      progress: { ...failed, failures: 0, refusals: 0 },
-      globalPauseUntil: null,
-    };
+    return { kind: "set-aside", progress: { ...failed, failures: 0, refusals: 0 }, globalPauseUntil: null };
   const nextAttemptAt = findNextAttempt(attempt, firstFailureAt);
   const isLimited = isDiscord(format) && status === 429 && DISCORD_URL.test(url);
   const isGlobal = isLimited && parseBody(outcome.body).global === true;
@@ -119,19 +111,14 @@ function judgeSuccess({ format, before, outcome, now }: Attempt): AttemptVerdict
   return { kind: "done", progress, globalPauseUntil: null };
 }
 
-/** Why the receiver will never take anything again, as a sentence. */
-function findEnd(format: WebhookFormat, { status, body }: AttemptOutcome): string | undefined {
-  if (status === 410) return "The receiver answered 410: it does not want this webhook any more.";
+/** Why the receiver will never take anything again. */
+function findEnd(format: WebhookFormat, { status, body }: AttemptOutcome): DisabledCode | undefined {
+  if (status === 410) return "gone";
   if (!isDiscord(format) || (status !== 404 && status !== 401)) return undefined;
   const { code } = parseBody(body);
-  if (status === 404 && code === UNKNOWN_WEBHOOK)
-    return "Discord does not know this webhook: it was deleted there.";
-  if (status === 401 && code === INVALID_TOKEN) return "Discord refused the token in the webhook's url.";
+  if (status === 404 && code === UNKNOWN_WEBHOOK) return "unknown_webhook";
+  if (status === 401 && code === INVALID_TOKEN) return "invalid_token";
   return undefined;
-}
-
-function findExhaustion(failingMs: number): string | undefined {
-  return failingMs >= FAILING_MAX_MS ? "No delivery has succeeded for five days." : undefined;
 }
 
 function findNextAttempt(

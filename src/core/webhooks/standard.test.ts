@@ -81,8 +81,6 @@ describe("a delivery in the format standard", () => {
   });
 
   test("a damaged secret is an error that does not show it", () => {
-    expect(() => signStandardMessage(message, ["whsec_abc"], 0)).toThrow(
-      /^the secret of a webhook is damaged$/,
-    );
+    expect(() => signStandardMessage(message, ["whsec_abc"], 0)).toThrow(/^the secret of a webhook is damaged$/);
   });
 });

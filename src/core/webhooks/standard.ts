@@ -1,7 +1,7 @@
 // The format `standard`: one event a request, as the Standard Webhooks specification says, signed with HMAC-SHA256.
 import { writeCursor } from "../events/cursor.ts";
-import { writeEvent } from "../events/event-text.ts";
 import { typeOfKind } from "../events/event-types.ts";
+import { writeEvent } from "../events/stream-frames.ts";
 import type { LedgerEvent } from "../ports/archive.ts";
 
 export const WEBHOOK_SECRET_BYTES = 32;
@@ -32,12 +32,7 @@ export function toStandardMessage(serverId: string, event: LedgerEvent): Standar
 }
 
 /** What an operator's test sends: no event, so its type is none of an event. */
-export function toStandardTest(
-  id: string,
-  webhookId: string,
-  serverId: string,
-  now: number,
-): StandardMessage {
+export function toStandardTest(id: string, webhookId: string, serverId: string, now: number): StandardMessage {
   const data = { webhook_id: webhookId, server_id: serverId };
   return { id, body: JSON.stringify({ type: "webhook.test", timestamp: toIsoTime(now), data }) };
 }

@@ -7,10 +7,7 @@ export const FAILING_REQUESTS_MAX = 16;
 /** Those to one host, which may hang with all its webhooks at once. */
 export const HOST_REQUESTS_MAX = 16;
 
-export type TurnTaker = {
-  readonly host: string;
-  readonly isFailing: boolean;
-};
+export type TurnTaker = { readonly host: string; readonly isFailing: boolean };
 
 /** Chooses from `ready`, which is in order of waiting, beside those that are under way. */
 export function chooseTurns<T extends TurnTaker>(ready: readonly T[], underWay: readonly TurnTaker[]): T[] {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { filterAll, toEventKind } from "../events/event-types.ts";
-import { filterOfTypes, findTypesProblem } from "./webhook-types.ts";
+import { filterOfTypes, findTypesProblem } from "./webhook.ts";
 
 test.each<[readonly string[], string | undefined]>([
   [["player.*", "modcall.opened", "gap"], undefined],

@@ -1,5 +1,7 @@
 // A webhook: a reader of one server's ledger to which events are sent, with its place and what became of the last attempts.
-import type { LedgerPlace } from "../events/cursor.ts";
+import type { LedgerPosition } from "../events/cursor.ts";
+import { describeTypesFault, type EventFilter, filterAll, parseTypes } from "../events/event-types.ts";
+import { ALL_SECTIONS } from "../sections.ts";
 
 /** `discord-status` is one message that is edited; it has no place in the ledger. */
 export const WEBHOOK_FORMATS = ["standard", "discord", "discord-status"] as const;
@@ -14,6 +16,25 @@ export const WEBHOOK_URL_LENGTH_MAX = 2_048;
 export const DELIVERIES_MAX = 100;
 /** `waiting` is counted up to here. */
 export const WAITING_MAX = 10_000;
+
+/** Why Gatehouse disables a webhook. */
+export const DISABLED_REASONS = {
+  gone: "The receiver answered 410: it does not want this webhook any more.",
+  unknown_webhook: "Discord does not know this webhook: it was deleted there.",
+  invalid_token: "Discord refused the token in the webhook's url.",
+  exhausted: "No delivery has succeeded for five days.",
+  lost_message: "The status message was deleted twice within an hour.",
+} as const;
+export type DisabledCode = keyof typeof DISABLED_REASONS;
+
+/** `stored` is what WebhookProgress has. */
+export function describeDisabled(stored: string | null): {
+  disabled_reason: string | null;
+  disabled_code: string | null;
+} {
+  const code = stored !== null && Object.hasOwn(DISABLED_REASONS, stored) ? (stored as DisabledCode) : null;
+  return { disabled_reason: code === null ? stored : DISABLED_REASONS[code], disabled_code: code };
+}
 
 /** What the operator sets. */
 export type WebhookSettings = {
@@ -33,7 +54,7 @@ export type WebhookSettings = {
 /** Where a webhook stands, which every attempt may change. */
 export type WebhookProgress = {
   /** The last event that is done. */
-  readonly place: LedgerPlace;
+  readonly place: LedgerPosition;
   readonly lastSuccessAt: number | null;
   readonly lastFailureAt: number | null;
   /** The first failure since the last success. */
@@ -44,7 +65,7 @@ export type WebhookProgress = {
   readonly refusals: number;
   /** Not before; null for at once. */
   readonly nextAttemptAt: number | null;
-  /** Why it was disabled, as a sentence; null while enabled or when the operator disabled it. */
+  /** A DisabledCode, or a sentence of an older Gatehouse; null while enabled or when the operator disabled it. */
   readonly disabledReason: string | null;
   /** The message of `discord-status`. */
   readonly message: StatusMessage | null;
@@ -67,11 +88,7 @@ export type WebhookSecrets = {
 
 export type Webhook = WebhookSettings &
   WebhookProgress &
-  WebhookSecrets & {
-    readonly webhookId: string;
-    readonly serverId: string;
-    readonly createdAt: number;
-  };
+  WebhookSecrets & { readonly webhookId: string; readonly serverId: string; readonly createdAt: number };
 
 /** One attempt that is kept for the operator. `status` is null when no answer came. */
 export type Delivery = {
@@ -84,3 +101,18 @@ export type Delivery = {
   /** What the receiver said, cleaned, at most 200 characters, encrypted: it may repeat what it was sent. Null without one. */
   readonly sealedAnswer: string | null;
 };
+
+/** What is wrong with the list; undefined when nothing is. */
+export function findTypesProblem(types: readonly string[]): string | undefined {
+  // Joined below, a name with a comma would be two.
+  if (types.some((name) => name.includes(","))) return describeTypesFault({ reason: "unknown", name: "" });
+  const parsed = parseTypes(types.join(","), ALL_SECTIONS);
+  return "fault" in parsed ? describeTypesFault(parsed.fault) : undefined;
+}
+
+/** `types` is null for all. They were checked when they were set. */
+export function filterOfTypes(types: readonly string[] | null): EventFilter {
+  const parsed = types && parseTypes(types.join(","), ALL_SECTIONS);
+  // A list that a later version does not know any more hides nothing.
+  return parsed && "filter" in parsed ? parsed.filter : filterAll();
+}

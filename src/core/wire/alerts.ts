@@ -1,15 +1,11 @@
 // The alert rules of a server in the admin API. A field's description completes the error message for a wrong value.
 import Type from "typebox";
-import type { Static } from "./static.ts";
+import type { Static } from "./values.ts";
 
 export const ALERT_MINUTES_MAX = 10_080;
 
 function whole(minimum: number, maximum: number) {
-  return Type.Integer({
-    minimum,
-    maximum,
-    description: `must be a whole number from ${minimum} to ${maximum}`,
-  });
+  return Type.Integer({ minimum, maximum, description: `must be a whole number from ${minimum} to ${maximum}` });
 }
 
 const minutes = whole(1, ALERT_MINUTES_MAX);
@@ -48,11 +44,7 @@ export const AlertRulesResource = Type.Object(
     unreachable: Type.Optional(Type.Object({ minutes }, rule(MINUTES))),
     players: Type.Optional(
       Type.Object(
-        {
-          below: Type.Optional(whole(1, 1_000)),
-          above: Type.Optional(whole(0, 1_000)),
-          minutes,
-        },
+        { below: Type.Optional(whole(1, 1_000)), above: Type.Optional(whole(0, 1_000)), minutes },
         rule(`below, from 1 to 1000, above, from 0 to 1000, or both, and ${MINUTES}`),
       ),
     ),

@@ -1,7 +1,6 @@
 // Entries of the audit log in the admin API.
 import Type from "typebox";
-import type { Static } from "./static.ts";
-import { time } from "./values.ts";
+import { type Static, time, WhoResource } from "./values.ts";
 
 const Fields = Type.Record(Type.String(), Type.Unknown());
 
@@ -10,11 +9,8 @@ export const AuditEntryResource = Type.Object({
   at: time("When it was done"),
   action: Type.String({ description: "server.created, key.revoked, block.lifted and so on" }),
   actor: Type.Object({
-    fingerprint: Type.String({
-      description:
-        "Tells master keys apart; cannot be turned back into one. The id of an API key when its holder signed a device in or out",
-    }),
-    address: Type.String({ description: "Where the request came from" }),
+    ...WhoResource.properties,
+    address: Type.String({ description: "Where the request came from; empty for what Gatehouse did by itself" }),
   }),
   target: Type.String({ description: "Id of what was changed" }),
   details: Type.Object(

@@ -1,8 +1,7 @@
 // Commands on the wire: as callers send them, and as callers and operators see them.
 import Type from "typebox";
-import { COMMAND_CHARACTERS_MAX, COMMAND_STATUSES, QUEUE_MAX } from "../command.ts";
-import type { Static } from "./static.ts";
-import { CommandId, EpochMs, orNull } from "./values.ts";
+import { COMMAND_CHARACTERS_MAX, COMMAND_STATUSES, QUEUE_MAX } from "../commands/command.ts";
+import { CommandId, EpochMs, orNull, SenderResource, type Static } from "./values.ts";
 
 const QueuedAt = Type.Integer({ format: "int64", description: "Epoch milliseconds" });
 
@@ -21,22 +20,21 @@ export const CommandState = Type.Enum([...COMMAND_STATUSES], {
 export const CommandReceipt = Type.Object({
   command_id: CommandId,
   status: Type.Literal("queued"),
-  position: Type.Integer({
-    minimum: 1,
-    maximum: QUEUE_MAX,
-    description: "1 for the next to be sent",
-  }),
+  position: Type.Integer({ minimum: 1, maximum: QUEUE_MAX, description: "1 for the next to be sent" }),
   queued_at: QueuedAt,
 });
 export type CommandReceipt = Static<typeof CommandReceipt>;
 
 export const CommandResource = Type.Object({
   command_id: CommandId,
-  key_id: Type.String({ description: "Id of the key that sent it" }),
+  key_id: Type.String({ description: "Id of the key that sent it; of a person `per_…@srv_…`" }),
   key_label: orNull(
     Type.String(),
-    "The label of that key, also when it was revoked; null when it is not known",
+    "The label of that key, also when it was revoked, or the person's name; null when it is not known",
   ),
+  sent_by: Type.Object(SenderResource.properties, {
+    description: "Who sent it: a person or a key, by the name of that time",
+  }),
   command: Type.String({ description: "The text that is sent, trimmed" }),
   status: CommandState,
   position: orNull(Type.Integer({ minimum: 1 }), "1 for the next to be sent; null when it does not wait"),

@@ -1,11 +1,11 @@
 // Error bodies on the wire: code and message from the table of errors, and the additional fields of some errors.
 import Type from "typebox";
-import { FORBIDDEN_REASONS, VERSIONS } from "../api-key.ts";
 import { ERRORS } from "../errors.ts";
-import { LIMIT_PER_WINDOW } from "../rate-limit.ts";
+import { FORBIDDEN_REASONS, VERSIONS } from "../keys/api-key.ts";
+import { LIMIT_PER_WINDOW } from "../keys/rate-limit.ts";
+import { HIDEABLE_FIELDS } from "../keys/rights.ts";
 import { SECTIONS } from "../sections.ts";
-import type { Static } from "./static.ts";
-import { EventCursor, time } from "./values.ts";
+import { EventCursor, type Static, time, WhoResource } from "./values.ts";
 
 export type ErrorName = keyof typeof ERRORS;
 
@@ -14,12 +14,22 @@ const Details = Type.Record(Type.String(), Type.String(), {
   description: "What is wrong with each field, by its name",
 });
 
+const ConflictDetails = Type.Record(Type.String(), Type.Union([Type.String(), WhoResource]), {
+  description: "What stands against it, by its name; `claimed_by` is who has claimed a call",
+});
+
+const Reasons = Type.Optional(
+  Type.Record(Type.String(), Type.Object({ code: Type.String(), position: Type.Optional(Type.Integer()) }), {
+    description: "The same for programs: one word for each field, and which entry of a list is meant",
+  }),
+);
+
 const FIELDS = {
   forbidden: {
     details: Type.Object({
       reason: Type.Enum([...FORBIDDEN_REASONS], {
         description:
-          "Why: the key is suspended, your address is not on its list, the community is another server's, the key may not send this command, or (under /session) another page sends the request",
+          "Why: the key is suspended, your address is not on its list, the community is another server's, the key may not send this command (or, for claims and notes, any), the person's role does not allow it, or (under /session) another page sends the request",
       }),
       seen: Type.Optional(Type.String({ description: "With `address`: the address the request came from" })),
     }),
@@ -32,6 +42,11 @@ const FIELDS = {
   sectionForbidden: {
     details: Type.Object({
       sections: Type.Array(Type.Enum([...SECTIONS]), { description: "The sections that were refused" }),
+      hidden: Type.Optional(
+        Type.Array(Type.Enum([...HIDEABLE_FIELDS]), {
+          description: "The fields of these sections that are needed and hidden from the key",
+        }),
+      ),
     }),
   },
   queueFull: { retry_after: RetryAfter },
@@ -51,8 +66,8 @@ const FIELDS = {
     upstream_message: Type.String({ maxLength: 500, description: "What the game API said, cleaned" }),
   },
   spamBlocked: { blocked_until: time("When the block ends"), retry_after: RetryAfter },
-  invalidRequest: { details: Details },
-  conflict: { details: Details },
+  invalidRequest: { details: Details, reasons: Reasons },
+  conflict: { details: ConflictDetails, reasons: Reasons },
   upgradeRequired: { details: Details },
   unavailable: { retry_after: RetryAfter, details: Type.Optional(Details) },
   tooManyAttempts: { retry_after: RetryAfter },

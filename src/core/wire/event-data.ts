@@ -2,14 +2,11 @@
 import Type from "typebox";
 import { ALERT_RULES } from "../alerts/rules.ts";
 import { SECTIONS } from "../sections.ts";
-import type { Static } from "./static.ts";
-import { EpochMs, orNull } from "./values.ts";
+import { EpochMs, orNull, SenderResource, type Static, WhoResource } from "./values.ts";
 
 export const Gap = Type.Object(
   {
-    section: Type.Enum([...SECTIONS, "*"], {
-      description: "`*`: everything that is compared between readings",
-    }),
+    section: Type.Enum([...SECTIONS, "*"], { description: "`*`: everything that is compared between readings" }),
     reason: Type.Enum(["no_overlap", "not_watched", "archive", "server_replaced", "retention"]),
     from: orNull(EpochMs, "In epoch milliseconds; null where unknown"),
     to: orNull(EpochMs, "In epoch milliseconds; null where unknown"),
@@ -59,7 +56,16 @@ export const EventMeta = Type.Partial(
         "When a call for a moderator was answered: after the first time and before the second, in epoch milliseconds",
     }),
     command_id: Type.String({ description: "Of a command that was sent through Gatehouse" }),
+    sent_by: Type.Object(SenderResource.properties, { description: "Who sent that command" }),
+    by: WhoResource,
+    targets: Type.Array(Type.String(), {
+      description: "The players that a command was aimed at, as `Name:id`, as far as its first argument names them",
+    }),
     events: Type.Array(Type.String(), { description: "The ids of the events that an alert is about" }),
+    code: Type.String({ description: "What an alert says, in one word, such as `kills`" }),
+    values: Type.Record(Type.String(), Type.Union([Type.Integer(), Type.String()]), {
+      description: "The numbers and texts in the sentence of an alert, such as `count`",
+    }),
   }),
   { description: "What Gatehouse adds to some events" },
 );

@@ -1,8 +1,7 @@
 // Events on the wire, as every reader of a ledger gets them.
 import Type from "typebox";
 import { EVENT_TYPES } from "../events/event-types.ts";
-import type { Static } from "./static.ts";
-import { EventCursor, time } from "./values.ts";
+import { EventCursor, type Static, time } from "./values.ts";
 
 export const EVENTS_LIMIT_DEFAULT = 100;
 export const EVENTS_LIMIT_MAX = 500;
@@ -32,7 +31,7 @@ export const EventResource = Type.Object({
   meta: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
-        "What Gatehouse adds: `before` of a change, `changed` fields of a call, `answered_between` of a call for a moderator, `command_id` of a command of ours, `events` that an alert is about",
+        "What Gatehouse adds: `before` of a change, `changed` fields of a call, `answered_between` of a call for a moderator, `by` of its claim, `command_id` and `sent_by` of a command of ours, `targets` of any command, `events` that an alert is about",
     }),
   ),
 });

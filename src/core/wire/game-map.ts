@@ -1,8 +1,7 @@
 // The map of a game server: what was learned from positions, and the picture behind it.
 import Type from "typebox";
-import { IMAGE_TYPES } from "../map-image.ts";
-import type { Static } from "./static.ts";
-import { orNull, time } from "./values.ts";
+import { IMAGE_TYPES } from "../maps/map-image.ts";
+import { orNull, type Static, time } from "./values.ts";
 
 const corner = (what: string) =>
   Type.Integer({ description: `The game's ${what} of the picture's edge, in units of the game` });
@@ -30,10 +29,7 @@ const SeenName = Type.Object({
 });
 
 export const GameMapResource = Type.Object({
-  cell_size: Type.Integer({
-    minimum: 1,
-    description: "The side of a cell of the grid, in units of the game",
-  }),
+  cell_size: Type.Integer({ minimum: 1, description: "The side of a cell of the grid, in units of the game" }),
   streets: Type.Array(SeenName, { description: "Most seen first" }),
   postal_codes: Type.Array(SeenName, { description: "Most seen first" }),
   image: orNull(MapImageResource, "The picture that the operator has set; null when there is none"),

@@ -1,16 +1,15 @@
 // The history of a server on the wire.
 import Type from "typebox";
+import { COMMAND_KINDS } from "../history/command-kinds.ts";
 import { RESOLUTIONS } from "../history/counts.ts";
 import { SESSION_ENDS } from "../history/sessions.ts";
 import { pageOf } from "./page.ts";
-import type { Static } from "./static.ts";
-import { EpochMs, orNull, time } from "./values.ts";
+import { Count, EpochMs, orNull, type Static, time } from "./values.ts";
 
 export const POINTS_MAX = 1_000;
 export const HISTORY_LIMIT_DEFAULT = 100;
 export const HISTORY_LIMIT_MAX = 500;
 
-const Count = Type.Integer({ minimum: 0 });
 const PlayerName = Type.String({ description: "Name and id, as the game writes them: `Name:id`" });
 const PlayerId = Type.String({ description: "The id alone" });
 const Seconds = Type.Integer({ minimum: 0, description: "How long the player was there, in seconds" });
@@ -23,15 +22,12 @@ export const PlayersPoint = Type.Object({
   known: Type.Number({
     minimum: 0,
     maximum: 1,
-    description:
-      "For how much of the time readings vouch, from 0 (nothing is known, the other fields are null) to 1",
+    description: "For how much of the time readings vouch, from 0 (nothing is known, the other fields are null) to 1",
   }),
   min: orNull(Count, "The fewest players"),
   avg: orNull(Type.Number({ minimum: 0 }), "Players on average over the known time"),
   max: orNull(Count, "The most players"),
-  queue_max: Type.Optional(
-    orNull(Count, "The most that waited to join; only for keys with the section Queue"),
-  ),
+  queue_max: Type.Optional(orNull(Count, "The most that waited to join; only for keys with the section Queue")),
   staff_max: Type.Optional(
     orNull(Count, "The most players with a permission above Normal; only for keys with the section Players"),
   ),
@@ -66,6 +62,13 @@ export type SessionResource = Static<typeof SessionResource>;
 export const SessionPage = pageOf(SessionResource);
 export type SessionPage = Static<typeof SessionPage>;
 
+export const PresentHistory = Type.Object({
+  at: time("The moment that was asked about"),
+  known: Type.Boolean({ description: "Whether readings tell of that moment; when not, somebody may be missing" }),
+  items: Type.Array(SessionResource, { description: "Their sessions, the one that began last first" }),
+});
+export type PresentHistory = Static<typeof PresentHistory>;
+
 export const PlaytimeResource = Type.Object({
   player: PlayerName,
   id: PlayerId,
@@ -76,12 +79,20 @@ export type PlaytimeResource = Static<typeof PlaytimeResource>;
 export const PlaytimePage = pageOf(PlaytimeResource);
 export type PlaytimePage = Static<typeof PlaytimePage>;
 
+const COMMAND_COUNTS = Object.fromEntries(COMMAND_KINDS.map((kind) => [kind, Count])) as Record<
+  (typeof COMMAND_KINDS)[number],
+  typeof Count
+>;
 export const StaffResource = Type.Object({
   player: PlayerName,
   id: PlayerId,
   seconds: Seconds,
   teams: Teams,
+  role: orNull(Type.String(), "The staff list on which the newest reading has them: Admins, Mods or Helpers"),
   commands: Type.Integer({ minimum: 0, description: "Commands used in the game" }),
+  commands_by_kind: Type.Object(COMMAND_COUNTS, {
+    description: "How many of them were of these kinds; the others are in `commands` only",
+  }),
   modcalls_answered: Type.Integer({ minimum: 0, description: "Calls for a moderator answered" }),
   median_between: orNull(
     Type.Array(Type.Number({ minimum: 0 }), { minItems: 2, maxItems: 2 }),

@@ -1,7 +1,7 @@
 // The shapes of a server's state as TypeBox schemas. The validation of answers of the game API, the static types and the
 // OpenAPI document are all derived from them. The order of the properties is the order of output.
 import Type from "typebox";
-import type { Static } from "./static.ts";
+import type { Static } from "./values.ts";
 
 // Ids can be too large for a double, so they are relayed as text (see upstream/exact-json.ts). The format int64 tells
 // generated clients.
@@ -24,7 +24,7 @@ function textOrNull(description: string) {
 
 // The specification does not say which nested fields are required, and real answers have lacked any of them, so all are
 // optional.
-const Location = Type.Partial(
+export const Location = Type.Partial(
   Type.Object({
     LocationX: Type.Number({ description: "X position on the map" }),
     LocationZ: Type.Number({ description: "Z position on the map" }),
@@ -58,11 +58,7 @@ const Staff = Type.Object({ Admins: StaffMap, Mods: StaffMap, Helpers: StaffMap 
 export type Staff = Static<typeof Staff>;
 
 const JoinLog = Type.Partial(
-  Type.Object({
-    Join: Type.Boolean({ description: "true: joined, false: left" }),
-    Timestamp,
-    Player: PlayerRef,
-  }),
+  Type.Object({ Join: Type.Boolean({ description: "true: joined, false: left" }), Timestamp, Player: PlayerRef }),
 );
 export type JoinLog = Static<typeof JoinLog>;
 
@@ -77,9 +73,7 @@ export type CommandLog = Static<typeof CommandLog>;
 const ModCall = Type.Partial(
   Type.Object({
     Caller: PlayerRef,
-    Moderator: textOrNull(
-      "<player_name>:<player_id> of who came (the id may exceed 2^53); null when nobody did",
-    ),
+    Moderator: textOrNull("<player_name>:<player_id> of who came (the id may exceed 2^53); null when nobody did"),
     Timestamp,
   }),
 );

@@ -2,12 +2,9 @@
 // wrong value.
 import Type from "typebox";
 import { COMMUNITY_SHAPE, SERVER_KEY_SHAPE, STATUS_SLUG_SHAPE } from "../game-server.ts";
-import type { Static } from "./static.ts";
-import { EpochMs, orNull, ServerId, time, visibleText } from "./values.ts";
+import { bodyOf, Count, EpochMs, orNull, ServerId, type Static, time, visibleText, YesOrNo } from "./values.ts";
 
-export const SERVER_STATES = [
-  ...["online", "offline", "unreachable", "key_refused", "not_asked", "parked"],
-] as const;
+export const SERVER_STATES = [...["online", "offline", "unreachable", "key_refused", "not_asked", "parked"]] as const;
 
 export const WATCH_STATES = ["off", "paused", "watching"] as const;
 
@@ -46,35 +43,30 @@ export const ServerResource = Type.Object({
   simulated: Type.Boolean({
     description: "Whether it belongs to the built-in simulator; false for servers of a real game API",
   }),
-  watch: Type.Boolean({
-    description: "Whether Gatehouse is to read it unasked, to record what happens there",
-  }),
+  watch: Type.Boolean({ description: "Whether Gatehouse is to read it unasked, to record what happens there" }),
   public_status: orNull(
     PublicStatusSettings,
     "What everybody may see at /status/<slug>; null when nothing of the server is public",
   ),
+  owners_sign_in: Type.Boolean({
+    description: "Whether its owner and co-owners may sign in as its managers without an invitation",
+  }),
   state: Type.Enum([...SERVER_STATES], {
     description:
       "By the latest reading: online, offline, unreachable (the reading failed), key_refused (the game API refuses its key), not_asked (no reading yet since the start), or parked (made for another upstream than the one in use: nothing is asked)",
   }),
-  players: orNull(
-    Type.Integer({ minimum: 0 }),
-    "Players of the last good reading, 0 when it was offline; null when there is none",
-  ),
-  max_players: orNull(
-    Type.Integer({ minimum: 0 }),
-    "How many can play, by the last reading that says so; null when there is none",
-  ),
+  players: orNull(Count, "Players of the last good reading, 0 when it was offline; null when there is none"),
+  max_players: orNull(Count, "How many can play, by the last reading that says so; null when there is none"),
   queue: orNull(
-    Type.Integer({ minimum: 0 }),
+    Count,
     "How many wait to join, by the last good reading, 0 when it was offline; null when there is none",
   ),
   open_modcalls: orNull(
-    Type.Integer({ minimum: 0 }),
+    Count,
     "Calls for a moderator that nobody has answered, by the last good reading, 0 when it was offline; null when there is none",
   ),
   open_calls: orNull(
-    Type.Integer({ minimum: 0 }),
+    Count,
     "Emergency calls, by the last good reading, 0 when it was offline; null when there is none",
   ),
   last_read_at: orNull(EpochMs, "When the last good reading was made, in epoch milliseconds; null for none"),
@@ -103,24 +95,19 @@ const ServerKey = Type.String({
   description: "must be a server key of the game API: letters and digits, a hyphen, letters and digits",
 });
 
-export const NewServer = Type.Object(
-  {
-    name: visibleText("a name"),
-    server_key: ServerKey,
-    community: Type.Optional(orNull(CommunityName, "must be 1 to 64 letters, digits, _ or -, or null")),
-    watch: Type.Optional(Type.Boolean({ description: "must be true or false" })),
-    public_status: Type.Optional(
-      orNull(
-        Type.Object(
-          { slug: StatusSlug, show_join_key: Type.Optional(Type.Boolean()) },
-          { additionalProperties: false },
-        ),
-        "must be null, or an object with slug (1 to 64 small letters, digits and hyphens, no hyphen at its ends) and, if you like, show_join_key (true or false)",
-      ),
+export const NewServer = bodyOf({
+  name: visibleText("a name"),
+  server_key: ServerKey,
+  community: Type.Optional(orNull(CommunityName, "must be 1 to 64 letters, digits, _ or -, or null")),
+  watch: Type.Optional(YesOrNo),
+  owners_sign_in: Type.Optional(YesOrNo),
+  public_status: Type.Optional(
+    orNull(
+      bodyOf({ slug: StatusSlug, show_join_key: Type.Optional(Type.Boolean()) }),
+      "must be null, or an object with slug (1 to 64 small letters, digits and hyphens, no hyphen at its ends) and, if you like, show_join_key (true or false)",
     ),
-  },
-  { additionalProperties: false },
-);
+  ),
+});
 export type NewServer = Static<typeof NewServer>;
 
 export const ServerChange = Type.Partial(NewServer, { additionalProperties: false });

@@ -1,12 +1,10 @@
 // What everybody may see of a server whose status is public. Nothing here names a player.
 import Type from "typebox";
-import type { Static } from "./static.ts";
-import { EpochMs, orNull, time } from "./values.ts";
+import { Count, EpochMs, orNull, type Static, time } from "./values.ts";
 
 export const PUBLIC_STATES = ["online", "offline", "unreachable", "unknown"] as const;
 export type PublicState = (typeof PUBLIC_STATES)[number];
 
-const Count = Type.Integer({ minimum: 0 });
 const COUNT_OF_HOUR = "null when nothing of the hour is known";
 
 export const StatusHour = Type.Object({
@@ -28,8 +26,7 @@ export type StatusOutage = Static<typeof StatusOutage>;
 export const StatusResource = Type.Object({
   name: Type.String(),
   state: Type.Enum([...PUBLIC_STATES], {
-    description:
-      "online, offline, unreachable (readings fail), or unknown (there is no reading that is young enough)",
+    description: "online, offline, unreachable (readings fail), or unknown (there is no reading that is young enough)",
   }),
   players: orNull(Count, "Null while the server is unreachable or unknown"),
   max_players: orNull(Count, "How many can play; null when no reading said so"),

@@ -1,9 +1,6 @@
 // What an operator sees of the calls to the game API: the budget, and the pause after a 429.
 import Type from "typebox";
-import type { Static } from "./static.ts";
-import { EpochMs, orNull } from "./values.ts";
-
-const Count = Type.Integer({ minimum: 0 });
+import { Count, EpochMs, orNull, type Static } from "./values.ts";
 
 export const UpstreamResource = Type.Object({
   paused_until: orNull(EpochMs, "Until when the game API is not called for any server; null without a pause"),

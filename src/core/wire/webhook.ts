@@ -9,8 +9,19 @@ import {
   WEBHOOK_URL_LENGTH_MAX,
 } from "../webhooks/webhook.ts";
 import { pageOf } from "./page.ts";
-import type { Static } from "./static.ts";
-import { EpochMs, EventCursor, orNull, ServerId, time, visibleText } from "./values.ts";
+import {
+  bodyOf,
+  changeOf,
+  EpochMs,
+  EventCursor,
+  GivenServerId,
+  orNull,
+  ServerId,
+  type Static,
+  time,
+  visibleText,
+  YesOrNo,
+} from "./values.ts";
 
 /** No name of a type is longer. */
 const TYPE_LENGTH_MAX = 64;
@@ -33,16 +44,17 @@ export const WebhookResource = Type.Object({
     description:
       "standard (Standard Webhooks, one event a request), discord (embeds) or discord-status (one message that is edited)",
   }),
-  types: orNull(
-    Type.Array(Type.String()),
-    "The types of events that are sent, as they were given; null for all",
-  ),
+  types: orNull(Type.Array(Type.String()), "The types of events that are sent, as they were given; null for all"),
   language: Type.Enum([...WEBHOOK_LANGUAGES], { description: "Of the Discord formats" }),
   show_join_key: Type.Boolean({ description: "Whether the Discord formats tell the server's join key" }),
   enabled: Type.Boolean(),
   disabled_reason: orNull(
     Type.String(),
     "A sentence that says why Gatehouse disabled it; null while it is enabled, or when the operator disabled it",
+  ),
+  disabled_code: orNull(
+    Type.String(),
+    "The same in one word, such as `gone`; null also when an older Gatehouse disabled it",
   ),
   created_at: time("When it was created"),
   last_success_at: orNull(EpochMs, "When the receiver last accepted something, in epoch milliseconds"),
@@ -68,7 +80,17 @@ const Problem = orNull(
   "What went wrong: `private_address`, `not_https`, `dns`, `connection`, `tls`, `timeout`, `protocol`, `unreadable_url`, or the beginning of the receiver's answer; null after a success",
 );
 
-export const WebhookTestResult = Type.Object({ status: Status, duration_ms: DurationMs, error: Problem });
+const ProblemCode = orNull(
+  Type.String(),
+  "`error` in one word, also `redirect` and `wordless` for an answer without a text; null for the receiver's own words",
+);
+
+export const WebhookTestResult = Type.Object({
+  status: Status,
+  duration_ms: DurationMs,
+  error: Problem,
+  error_code: ProblemCode,
+});
 export type WebhookTestResult = Static<typeof WebhookTestResult>;
 
 export const DeliveryResource = Type.Object({
@@ -77,6 +99,7 @@ export const DeliveryResource = Type.Object({
   status: Status,
   duration_ms: DurationMs,
   error: Problem,
+  error_code: ProblemCode,
 });
 export type DeliveryResource = Static<typeof DeliveryResource>;
 
@@ -92,48 +115,28 @@ const settings = {
     description: `must be an https:// address of at most ${WEBHOOK_URL_LENGTH_MAX.toLocaleString("en")} characters`,
   }),
   types: orNull(
-    Type.Array(Type.String({ maxLength: TYPE_LENGTH_MAX }), {
-      minItems: 1,
-      maxItems: TYPES_MAX,
-    }),
+    Type.Array(Type.String({ maxLength: TYPE_LENGTH_MAX }), { minItems: 1, maxItems: TYPES_MAX }),
     `must be a list of at most ${TYPES_MAX} types of events, such as player.joined or player.*, each once, or null for all`,
   ),
-  language: Type.Enum([...WEBHOOK_LANGUAGES], {
-    description: `must be one of ${WEBHOOK_LANGUAGES.join(", ")}`,
-  }),
-  show_join_key: Type.Boolean({ description: "must be true or false" }),
+  language: Type.Enum([...WEBHOOK_LANGUAGES], { description: `must be one of ${WEBHOOK_LANGUAGES.join(", ")}` }),
+  show_join_key: YesOrNo,
 };
 
-export const NewWebhook = Type.Object(
-  {
-    server_id: Type.String({
-      pattern: "^srv_[0-9A-Za-z]{1,64}$",
-      description: "must be the id of a server (srv_…)",
-    }),
-    label: settings.label,
-    url: settings.url,
-    format: Type.Enum([...WEBHOOK_FORMATS], { description: `must be one of ${WEBHOOK_FORMATS.join(", ")}` }),
-    types: Type.Optional(settings.types),
-    language: Type.Optional(settings.language),
-    show_join_key: Type.Optional(settings.show_join_key),
-  },
-  { additionalProperties: false },
-);
+export const NewWebhook = bodyOf({
+  server_id: GivenServerId,
+  label: settings.label,
+  url: settings.url,
+  format: Type.Enum([...WEBHOOK_FORMATS], { description: `must be one of ${WEBHOOK_FORMATS.join(", ")}` }),
+  types: Type.Optional(settings.types),
+  language: Type.Optional(settings.language),
+  show_join_key: Type.Optional(settings.show_join_key),
+});
 export type NewWebhook = Static<typeof NewWebhook>;
 
-export const WebhookUpdate = Type.Partial(
-  Type.Object({ ...settings, enabled: Type.Boolean({ description: "must be true or false" }) }),
-  { additionalProperties: false },
-);
+export const WebhookUpdate = changeOf({ ...settings, enabled: YesOrNo });
 export type WebhookUpdate = Static<typeof WebhookUpdate>;
 
-export const Redelivery = Type.Object(
-  {
-    after: Type.String({
-      maxLength: 64,
-      description: "must be a cursor of the webhook's server, earliest or now",
-    }),
-  },
-  { additionalProperties: false },
-);
+export const Redelivery = bodyOf({
+  after: Type.String({ maxLength: 64, description: "must be a cursor of the webhook's server, earliest or now" }),
+});
 export type Redelivery = Static<typeof Redelivery>;

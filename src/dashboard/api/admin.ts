@@ -1,18 +1,17 @@
-// The client of the admin API, for the holder of the master key. docs/admin-api.md explains the fields.
-
-import type { CommandStatus } from "../../core/command.ts";
-import type { HistoryQuestion } from "../../core/history/history-questions.ts";
-import type { KeyState } from "../../core/key-state.ts";
-import type { MapCorners } from "../../core/map-image.ts";
+// The client of the admin API, for the holder of the master key and for people. /docs has its reference.
+import type { CommandStatus } from "../../core/commands/command.ts";
+import type { KeyState } from "../../core/keys/key-state.ts";
+import type { MapCorners } from "../../core/maps/map-image.ts";
 import type { Section } from "../../core/sections.ts";
 import type { AlertRulesResource } from "../../core/wire/alerts.ts";
 import type { AuditEntryResource } from "../../core/wire/audit.ts";
-import type { BlockResource } from "../../core/wire/block.ts";
 import type { OwnedCommandResource } from "../../core/wire/command.ts";
 import type { EventPage } from "../../core/wire/event.ts";
 import type { GameMapResource, MapImageResource } from "../../core/wire/game-map.ts";
 import type { Readiness } from "../../core/wire/health.ts";
+import type { PresentHistory } from "../../core/wire/history.ts";
 import type {
+  BlockResource,
   KeyResource,
   KeyUpdate,
   KeyWithToken,
@@ -23,12 +22,16 @@ import type {
 } from "../../core/wire/key.ts";
 import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import type {
-  DeletedServerResource,
-  NewServer,
-  ServerChange,
-  ServerResource,
-} from "../../core/wire/server.ts";
-import type { DeviceList, LinkResource } from "../../core/wire/session.ts";
+  InvitationResource,
+  NewPerson,
+  NewRole,
+  PersonResource,
+  PersonSessionList,
+  PersonUpdate,
+  PersonWithUsage,
+  RoleResource,
+} from "../../core/wire/people.ts";
+import type { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
 import type {
   DeliveryPage,
   NewWebhook,
@@ -39,10 +42,19 @@ import type {
   WebhookUpdate,
   WebhookWithSecret,
 } from "../../core/wire/webhook.ts";
-import type { ServerState } from "./caller.ts";
-import type { HistoryAnswers, HistoryQuery } from "./history.ts";
-import type { EventQuery } from "./ledger.ts";
+import type { EventQuery, HistoryAnswers, HistoryQuery, ServerState } from "./caller.ts";
 import type { ApiCall } from "./request.ts";
+
+/** `from` and `to` are epoch milliseconds. */
+export type AuditQuery = {
+  readonly actor?: string;
+  readonly action?: string;
+  readonly target?: string;
+  readonly from?: number;
+  readonly to?: number;
+  readonly query?: string;
+};
+export type AuditFormat = "csv" | "jsonl";
 
 /** The path of the stream of a server's events. */
 export function eventStreamOf(serverId: string): string {
@@ -70,14 +82,15 @@ export function createAdminApi(call: ApiCall) {
     readServerEvents: (id: string, query: EventQuery, signal?: AbortSignal) =>
       call<EventPage>(`${at("servers", id)}/events`, { query, ...(signal && { signal }) }),
     /** The past of the server, as its callers get it. */
-    readServerHistory: <Q extends HistoryQuestion>(
+    readServerHistory: <Q extends keyof HistoryAnswers>(
       id: string,
       question: Q,
       query: HistoryQuery,
       signal?: AbortSignal,
-    ) =>
-      call<HistoryAnswers[Q]>(`${at("servers", id)}/history/${question}`, {
-        query,
+    ) => call<HistoryAnswers[Q]>(`${at("servers", id)}/history/${question}`, { query, ...(signal && { signal }) }),
+    readServerPresent: (id: string, moment: number, signal?: AbortSignal) =>
+      call<PresentHistory>(`${at("servers", id)}/history/present`, {
+        query: { at: moment },
         ...(signal && { signal }),
       }),
     showAlerts: (id: string) => call<AlertRulesResource>(`${at("servers", id)}/alerts`),
@@ -97,11 +110,7 @@ export function createAdminApi(call: ApiCall) {
     deleteServer: (id: string) => call<DeletedServerResource>(at("servers", id), { method: "DELETE" }),
 
     listKeys: (
-      query: PageQuery & {
-        readonly server_id?: string;
-        readonly label?: string;
-        readonly state?: KeyState;
-      } = {},
+      query: PageQuery & { readonly server_id?: string; readonly label?: string; readonly state?: KeyState } = {},
     ) => call<PageOf<KeyResource>>("/admin/keys", { query }),
     createKey: (body: NewKey) => call<KeyWithToken>("/admin/keys", { method: "POST", body }),
     showKey: (id: string) => call<KeyWithUsage>(at("keys", id)),
@@ -110,17 +119,30 @@ export function createAdminApi(call: ApiCall) {
     rotateKey: (id: string, body: Rotation = {}) =>
       call<RotatedKey>(`${at("keys", id)}/rotate`, { method: "POST", body }),
 
-    listDevices: (keyId: string) => call<DeviceList>(`${at("keys", keyId)}/devices`),
-    endDevice: (keyId: string, deviceId: string) =>
-      call<undefined>(`${at("keys", keyId)}/devices/${encodeURIComponent(deviceId)}`, { method: "DELETE" }),
-    makeLink: (keyId: string) => call<LinkResource>(`${at("keys", keyId)}/links`, { method: "POST" }),
+    listPeople: (query: PageQuery & { readonly server_id?: string; readonly name?: string } = {}) =>
+      call<PageOf<PersonResource>>("/admin/people", { query }),
+    createPerson: (body: NewPerson) => call<PersonResource>("/admin/people", { method: "POST", body }),
+    showPerson: (id: string) => call<PersonWithUsage>(at("people", id)),
+    changePerson: (id: string, body: PersonUpdate) => call<PersonResource>(at("people", id), { method: "PATCH", body }),
+    deletePerson: (id: string) => call<undefined>(at("people", id), { method: "DELETE" }),
+    invitePerson: (id: string) => call<InvitationResource>(`${at("people", id)}/invitations`, { method: "POST" }),
+    listSessions: (id: string) => call<PersonSessionList>(`${at("people", id)}/sessions`),
+    /** All sessions without `sessionId`. */
+    endSession: (id: string, sessionId = "") =>
+      call<undefined>(`${at("people", id)}/sessions${sessionId && `/${encodeURIComponent(sessionId)}`}`, {
+        method: "DELETE",
+      }),
+    deletePasskeys: (id: string) => call<undefined>(`${at("people", id)}/passkeys`, { method: "DELETE" }),
+
+    listRoles: () => call<{ readonly items: readonly RoleResource[] }>("/admin/roles"),
+    setRole: (name: string, body: NewRole) => call<RoleResource>(at("roles", name), { method: "PUT", body }),
+    deleteRole: (name: string) => call<undefined>(at("roles", name), { method: "DELETE" }),
 
     listBlocks: (query: PageQuery = {}) => call<PageOf<BlockResource>>("/admin/blocks", { query }),
     liftBlock: (keyId: string) => call<undefined>(at("blocks", keyId), { method: "DELETE" }),
 
-    listCommands: (
-      query: PageQuery & { readonly server_id?: string; readonly status?: CommandStatus } = {},
-    ) => call<PageOf<OwnedCommandResource>>("/admin/commands", { query }),
+    listCommands: (query: PageQuery & { readonly server_id?: string; readonly status?: CommandStatus } = {}) =>
+      call<PageOf<OwnedCommandResource>>("/admin/commands", { query }),
     cancelCommand: (id: string) => call<OwnedCommandResource>(at("commands", id), { method: "DELETE" }),
 
     listWebhooks: (query: PageQuery & { readonly server_id?: string } = {}) =>
@@ -136,10 +158,12 @@ export function createAdminApi(call: ApiCall) {
       call<WebhookResource>(`${at("webhooks", id)}/redeliver`, { method: "POST", body }),
     listDeliveries: (id: string) => call<DeliveryPage>(`${at("webhooks", id)}/deliveries`),
 
-    listAudit: (query: PageQuery = {}) => call<PageOf<AuditEntryResource>>("/admin/audit", { query }),
+    listAudit: (query: PageQuery & AuditQuery = {}) => call<PageOf<AuditEntryResource>>("/admin/audit", { query }),
+    exportAudit: (format: AuditFormat, query: AuditQuery) =>
+      call<Blob>("/admin/audit/export", { query: { ...query, format }, asFile: true }),
 
     readReadiness: () => call<Readiness>("/readyz"),
-    /** Prometheus text, for `parseMetrics`. */
+    /** Prometheus text. */
     readMetrics: () => call<string>("/metrics", { asText: true }),
   };
 }

@@ -1,7 +1,7 @@
 // Decides how often the page sends requests: at most half of the key's limit, less often when others use the key too, and not
 // at all until a Retry-After is over. The caller passes the time.
 import { ERRORS } from "../../core/errors.ts";
-import { LIMIT_PER_WINDOW, WINDOW_MS } from "../../core/rate-limit.ts";
+import { LIMIT_PER_WINDOW, WINDOW_MS } from "../../core/keys/rate-limit.ts";
 import { type Failure, type LimitLeft, type OpenedStream, type Outcome, UNREACHABLE } from "./request.ts";
 
 /** The page uses this share of the limit and leaves the rest to bots with the same key. */

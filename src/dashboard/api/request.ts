@@ -1,7 +1,10 @@
 // Sends a request to Gatehouse: to the same origin, with the key in a header. Failures are returned, not thrown.
+
 import { toGatehouseError } from "../../../packages/client/src/gatehouse-error.ts";
 import { type Query, writeQuery } from "../../../packages/client/src/query.ts";
-import { LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
+import { LIMIT_PER_WINDOW } from "../../core/keys/rate-limit.ts";
+import { PAGE_SIZE_MAX } from "../../core/ports/pages.ts";
+import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 export type LimitLeft = {
@@ -20,7 +23,9 @@ export type ApiError = {
   readonly upstreamMessage: string | undefined;
   /** In seconds. */
   readonly retryAfter: number | undefined;
+  /** What is wrong with each field: in English, and as a code. */
   readonly details: Readonly<Record<string, string>> | undefined;
+  readonly reasons?: Readonly<Record<string, { readonly code: string; readonly position?: number }>> | undefined;
 };
 
 export type Answer<T> = {
@@ -68,10 +73,7 @@ export type OpenedStream = {
 };
 
 /** Throws only when the signal aborts. */
-export type OpenStream = (
-  lastEventId: string | undefined,
-  signal: AbortSignal,
-) => Promise<OpenedStream | Failure>;
+export type OpenStream = (lastEventId: string | undefined, signal: AbortSignal) => Promise<OpenedStream | Failure>;
 
 /** A token that is renewed while the page is open. */
 export type TokenSource = {
@@ -80,7 +82,7 @@ export type TokenSource = {
   replace(refused: string): Promise<string | undefined>;
 };
 
-/** A key, or the token of a signed-in device. */
+/** A key, or the token of a person. */
 export type Credential = string | TokenSource;
 
 export const UNREACHABLE = 0;
@@ -125,10 +127,7 @@ async function openStream(
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), DEADLINE_MS);
   try {
-    const headers = {
-      Accept: STREAM_TYPE,
-      ...(lastEventId !== undefined && { "Last-Event-ID": lastEventId }),
-    };
+    const headers = { Accept: STREAM_TYPE, ...(lastEventId !== undefined && { "Last-Event-ID": lastEventId }) };
     const response = await sendRequest(credential, path, {
       headers,
       signal: AbortSignal.any([signal, deadline.signal]),
@@ -180,7 +179,7 @@ async function send<T>(credential: Credential, path: string, options: ApiCallOpt
   }
 }
 
-/** Sends the request again with another token when the one of a device was refused: it may have expired on the way. */
+/** Sends the request again with another token when the one of a person was refused: it may have expired on the way. */
 async function sendRequest(credential: Credential, path: string, options: ApiCallOptions): Promise<Response> {
   if (typeof credential === "string") return fetchOwn(path, withToken(options, credential), "omit");
   const token = await credential.current();
@@ -282,7 +281,7 @@ function describeUnreachable(message: string): ApiError {
 
 function describeError({ status, statusText, headers }: Response, value: unknown): ApiError {
   const { code, retryAfter, upstreamCode, details, body } = toGatehouseError(status, headers, value);
-  const { message, upstream_message } = body;
+  const { message, upstream_message, reasons } = body;
   return {
     // 0, when the answer has none, is UNREACHABLE.
     code,
@@ -292,6 +291,7 @@ function describeError({ status, statusText, headers }: Response, value: unknown
     upstreamMessage: typeof upstream_message === "string" ? upstream_message : undefined,
     retryAfter,
     details: details as ApiError["details"],
+    reasons: reasons as ApiError["reasons"],
   };
 }
 
@@ -311,4 +311,25 @@ function readNumber(headers: Headers, name: string): number | undefined {
   if (text === null || text.trim() === "") return undefined;
   const value = Number(text);
   return Number.isFinite(value) ? value : undefined;
+}
+
+/** `readAllPages` does not read more. */
+const PAGES_MAX = 10;
+
+/** Reads the pages of a list, up to a maximum. */
+export async function readAllPages<T>(
+  readPage: (query: PageQuery) => Promise<Outcome<PageOf<T>>>,
+): Promise<Outcome<readonly T[]>> {
+  const items: T[] = [];
+  let cursor: string | null = null;
+  for (let pages = 1; ; pages += 1) {
+    const outcome: Outcome<PageOf<T>> = await readPage({
+      limit: PAGE_SIZE_MAX,
+      ...(cursor !== null && { cursor }),
+    });
+    if (!outcome.ok) return outcome;
+    items.push(...outcome.value.items);
+    cursor = outcome.value.next;
+    if (cursor === null || pages === PAGES_MAX) return { ...outcome, value: items };
+  }
 }

@@ -6,6 +6,9 @@ import {
   type ReactNode,
   type SyntheticEvent,
   useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
   useState,
 } from "react";
 import { useTranslation } from "react-i18next";
@@ -21,7 +24,41 @@ function noteOpener(): void {
 /** A dialog gives the focus back to what had it when it opened. After another dialog that is gone, and the focus with it. */
 function giveFocusBack(): void {
   const isLost = document.activeElement === null || document.activeElement === document.body;
-  if (isLost && opener instanceof HTMLElement) opener.focus({ preventScroll: true });
+  if (isLost) focusOpener();
+}
+
+/** For a dialog that opens something else: what opens next gives the focus back to there. */
+export function focusOpener(): void {
+  if (opener instanceof HTMLElement) opener.focus({ preventScroll: true });
+}
+
+type Layer = { readonly close: () => void };
+
+/** The open dialogs and drawers, the topmost last. */
+const layers: Layer[] = [];
+/** What takes Escape for itself: a popover in a dialog. */
+const TAKES_ESCAPE = "[data-mantine-stop-propagation=true], .mantine-Popover-dropdown";
+
+/** Escape closes what was opened last, and nothing below it; what must stay open has a `close` that does nothing. */
+export function useEscape(isOpen: boolean, close: () => void): void {
+  const latest = useRef(close);
+  latest.current = close;
+  useEffect(() => {
+    if (!isOpen) return;
+    if (layers.length === 0) addEventListener("keydown", closeTopmost, { capture: true });
+    const layer = { close: () => latest.current() };
+    layers.push(layer);
+    return () => {
+      layers.splice(layers.indexOf(layer), 1);
+      if (layers.length === 0) removeEventListener("keydown", closeTopmost, { capture: true });
+    };
+  }, [isOpen]);
+}
+
+function closeTopmost(event: KeyboardEvent): void {
+  if (event.key !== "Escape" || event.isComposing) return;
+  if (event.target instanceof Element && event.target.closest(TAKES_ESCAPE)) return;
+  layers.at(-1)?.close();
 }
 
 export type DialogState<T> = {
@@ -69,6 +106,7 @@ export function Dialog<T>(props: {
     if (isEntry) setFilledAt(state.opening);
   };
   const isPhone = useMatches({ base: true, sm: false });
+  useEscape(state.isOpen, () => isSticky || state.close());
   return (
     <Modal
       opened={state.isOpen}
@@ -79,18 +117,24 @@ export function Dialog<T>(props: {
       size={isLarge ? "xl" : "md"}
       fullScreen={isLarge && isPhone}
       closeOnClickOutside={!isSticky}
-      closeOnEscape={!isSticky}
+      closeOnEscape={false}
       closeButtonProps={{ "aria-label": t("close") }}
       styles={{ title: { fontWeight: 650, fontSize: "1.15rem", overflowWrap: "anywhere" } }}
     >
-      <Box onChange={markAsFilled} onClick={markAsFilled} inert={!state.isOpen}>
+      <Box className="touch" onChange={markAsFilled} onClick={markAsFilled} inert={!state.isOpen}>
         <Fragment key={state.opening}>{state.item !== undefined && props.children(state.item)}</Fragment>
       </Box>
     </Modal>
   );
 }
 
-/** The buttons at the end of every dialog that changes something. */
+/** The fields that can be filled, before the buttons. */
+const FIELDS = ":is(input:not([type=checkbox], [type=radio]), textarea):not(:disabled, [readonly])";
+
+/**
+ * The buttons at the end of every dialog that changes something. A dangerous dialog begins at its first field, or else at the
+ * button that changes nothing.
+ */
 export function DialogButtons(props: {
   readonly label: string;
   /** The text of the button that changes nothing; "Cancel" by default. */
@@ -104,9 +148,16 @@ export function DialogButtons(props: {
 }) {
   const { t } = useTranslation("shell");
   const { isDangerous = false, isRunning = false, isDisabled = false, onConfirm } = props;
+  const cancel = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    const dialog = cancel.current?.closest("[role=dialog]");
+    if (!isDangerous || !dialog || dialog.querySelector("[data-autofocus]")) return;
+    const first = dialog.querySelector(FIELDS) ?? cancel.current;
+    first?.setAttribute("data-autofocus", "true");
+  }, [isDangerous]);
   return (
     <Group justify="flex-end" mt="xs">
-      <Button variant="default" onClick={props.onCancel} data-autofocus={isDangerous || undefined}>
+      <Button ref={cancel} variant="default" onClick={props.onCancel}>
         {props.cancelLabel ?? t("cancel")}
       </Button>
       <Button

@@ -4,8 +4,7 @@ const PATHS = {
   gate: "M4 21V10l8-6 8 6v11h-5v-6a3 3 0 0 0-6 0v6z",
   live: "M3 12h4l3-8 4 16 3-8h4",
   map: "M9 4 3 6v14l6-2 6 2 6-2V4l-6 2zM9 4v14M15 6v14",
-  players:
-    "M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2 21a7 7 0 0 1 14 0M16 3.5a4 4 0 0 1 0 7M18 14.5a7 7 0 0 1 4 6.5",
+  players: "M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2 21a7 7 0 0 1 14 0M16 3.5a4 4 0 0 1 0 7M18 14.5a7 7 0 0 1 4 6.5",
   staff: "M12 3l8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6zM9 12l2 2 4-4",
   vehicles: "M3 16v-4l2-6h14l2 6v4zM3 12h18M7 16v3M17 16v3",
   calls: "M5 4h4l2 5-3 2a11 11 0 0 0 5 5l2-3 5 2v4a1 1 0 0 1-1 1A16 16 0 0 1 4 5a1 1 0 0 1 1-1z",
@@ -16,6 +15,11 @@ const PATHS = {
   overview: "M4 4h7v7H4zM13 4h7v4h-7zM13 11h7v9h-7zM4 14h7v6H4z",
   switch: "M8 9l4-4 4 4M8 15l4 4 4-4",
   servers: "M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01",
+  people: "M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2 21a7 7 0 0 1 14 0M19 8v6M16 11h6",
+  me: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21a8 8 0 0 1 16 0",
+  passkey:
+    "M10 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM3 21a7 7 0 0 1 10-6.3M18 16a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM18 16v6M18 19h3",
+  chat: "M4 5h16v11H9l-5 4z",
   keys: "M14 10a5 5 0 1 0-4 4.9L12 13h3v-3zM14 10l7-7v4h-3v3M8 15h.01",
   blocks: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM5.6 5.6l12.8 12.8",
   webhooks:
@@ -36,6 +40,7 @@ const PATHS = {
   close: "M6 6l12 12M18 6L6 18",
   plus: "M12 5v14M5 12h14",
   edit: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
+  menu: "M4 7h16M4 12h16M4 17h16",
   more: "M5 12h.01M12 12h.01M19 12h.01",
   trash: "M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5",
   back: "M15 5l-7 7 7 7",

@@ -1,8 +1,8 @@
 // Shows a view whose code is loaded when the view is first opened. Unlike React's `lazy` it does not remember a failure:
 // it loads the code again when the user clicks "Try again" or comes back to the view.
 import { Button } from "@mantine/core";
-import { type ComponentType, type ReactNode, useEffect, useState } from "react";
-import { useTranslation } from "react-i18next";
+import { Component, type ComponentType, type ReactNode, useEffect, useState } from "react";
+import { Translation, useTranslation } from "react-i18next";
 import { LoadingState, Notice } from "./states.tsx";
 
 export type LoadView<P = object> = () => Promise<ComponentType<P>>;
@@ -47,4 +47,31 @@ export function LazyView<P extends object>(props: {
       {t("missingText")}
     </Notice>
   );
+}
+
+export class ErrorBoundary extends Component<{ readonly children: ReactNode }, { readonly hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true };
+  }
+
+  override render() {
+    if (!this.state.hasFailed) return this.props.children;
+    return (
+      <Translation ns="shell">
+        {(t) => (
+          <Notice
+            icon="warning"
+            title={t("broken")}
+            action={
+              <Button variant="light" onClick={() => this.setState({ hasFailed: false })}>
+                {t("tryAgain")}
+              </Button>
+            }
+          />
+        )}
+      </Translation>
+    );
+  }
 }

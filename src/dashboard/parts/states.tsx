@@ -1,18 +1,19 @@
 // What a view shows when it has no data, or no new data: empty, loading, failed, limited, blocked, offline.
-import { Alert, Button, Center, Loader, Stack, Text, ThemeIcon, Title } from "@mantine/core";
+
+import { Alert, Button, Center, Loader, Stack, Text, ThemeIcon } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { BAD_KEY_CODES } from "../../core/readings/upstream-codes.ts";
 import type { Section } from "../../core/sections.ts";
-import { BAD_KEY_CODES } from "../../core/upstream-codes.ts";
 import type { ServerState } from "../api/caller.ts";
 import type { ApiError } from "../api/request.ts";
-import type { Condition } from "../state/server-poll.ts";
-import { useServerSession } from "../state/session.ts";
-import { useFormat } from "../state/use-format.ts";
-import { useNow } from "../state/use-now.ts";
-import type { ServerView } from "../state/use-server-state.tsx";
-import { useGameErrorText } from "./game-error-text.ts";
+import type { Condition } from "../state/server/server-poll.ts";
+import type { ServerView } from "../state/server/use-server-state.tsx";
+import { useSession } from "../state/session/session.ts";
+import { useFormat, useNow } from "../state/time/use-format.ts";
 import { Icon, type IconName } from "./icon.tsx";
+import { useGameErrorText } from "./text/game-error-text.ts";
+import { Heading } from "./text/plain-text.tsx";
 
 type Problem = Exclude<Condition, "loading" | "ok" | "stale">;
 
@@ -37,9 +38,7 @@ export function Notice(props: {
         <ThemeIcon size={56} radius="xl" variant="light" color="gray" aria-hidden>
           <Icon name={props.icon} size={28} />
         </ThemeIcon>
-        <Title order={2} size="h3">
-          {props.title}
-        </Title>
+        <Heading size="h3">{props.title}</Heading>
         {props.children !== undefined && (
           <Text c="dimmed" className="untrusted">
             {props.children}
@@ -73,6 +72,17 @@ export function EmptyState({ title, children }: { readonly title?: string; reado
   );
 }
 
+/** Why a part of a view could not be loaded, in one line. */
+export function FailureLine({ error }: { readonly error: ApiError }) {
+  const { t } = useTranslation("status");
+  const { code, message } = error;
+  return (
+    <Text size="sm" c="red" className="untrusted">
+      {code === 0 ? t("title.unreachable") : t("text.failed", { message, code })}
+    </Text>
+  );
+}
+
 /** A failed request of an operator's view or of the command list. */
 export function FailedState({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => void }) {
   const { t } = useTranslation(["status", "shell"]);
@@ -94,7 +104,7 @@ export function FailedState({ error, onRetry }: { readonly error: ApiError; read
   );
 }
 
-/** Whether the game API refuses the server's key, which only an operator can mend. */
+/** Whether the game API refuses the server's key, which only an operator can solve. */
 function isBadKey(error: ApiError | undefined): boolean {
   return BAD_KEY_CODES.has(error?.upstreamCode ?? 0);
 }
@@ -107,7 +117,7 @@ export function useProblemSentence(): (
   const { t } = useTranslation("status");
   const format = useFormat();
   const describeGame = useGameErrorText();
-  const isOperator = useServerSession().kind === "viewer";
+  const isOperator = useSession().session.kind === "viewer";
   return ({ condition, error, retryAt }, now) => {
     const age = format.duration((retryAt ?? now) - now);
     const code = error?.code ?? 0;
@@ -142,9 +152,8 @@ function ProblemBanner({ view, condition }: { readonly view: ServerView; readonl
       icon={<Icon name={ICONS[condition]} />}
     >
       <Text size="sm" className="untrusted">
-        {text}
+        {text} <span>{t("lastKnown")}</span>
       </Text>
-      <Text size="sm">{t("lastKnown")}</Text>
     </Alert>
   );
 }
@@ -170,8 +179,7 @@ export function ServerStateGate(props: {
 }) {
   const { view, children } = props;
   const { condition, state } = view;
-  const problem =
-    condition === "loading" || condition === "ok" || condition === "stale" ? undefined : condition;
+  const problem = condition === "loading" || condition === "ok" || condition === "stale" ? undefined : condition;
   if (!state) return problem ? <ProblemState view={view} condition={problem} /> : <LoadingState />;
   return (
     <Stack gap="md">

@@ -51,7 +51,7 @@ export function usePlayerLink() {
   });
 }
 
-function openPlayer({ id, name }: OpenablePlayer): void {
+export function openPlayer({ id, name }: OpenablePlayer): void {
   const isOpen = toId(readRouteParameter(PARAMETER)) !== undefined;
   const entry: Entry = { playerName: name, canGoBack: isOpen ? readEntry().canGoBack : true };
   const href = writeHref(readRoute(), id);
@@ -79,13 +79,8 @@ export function readLinkedName(): string {
 
 function readEntry(): Entry {
   const state: unknown = history.state;
-  const { playerName, canGoBack } = (
-    typeof state === "object" && state !== null ? state : {}
-  ) as Partial<Entry>;
-  return {
-    playerName: typeof playerName === "string" ? playerName : "",
-    canGoBack: canGoBack === true,
-  };
+  const { playerName, canGoBack } = (typeof state === "object" && state !== null ? state : {}) as Partial<Entry>;
+  return { playerName: typeof playerName === "string" ? playerName : "", canGoBack: canGoBack === true };
 }
 
 function writeHref(route: string, id: string): string {

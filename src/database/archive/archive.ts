@@ -2,30 +2,14 @@
 import type { Archive } from "../../core/ports/archive.ts";
 import type { Driver, Sql } from "../sql.ts";
 import { continueForgetting, finishForgetting, listForgotten, startForgetting } from "./forgetting.ts";
-import { listSessions, readCounts, readOpenHistory, readStaff, sumPresence } from "./history-questions.ts";
-import {
-  findLast,
-  findRecorded,
-  listStateChanges,
-  load,
-  readAlertRules,
-  readPage,
-  record,
-  removeServer,
-  setAlertRules,
-} from "./ledger.ts";
-import { addPlaces, findMapImage, listPlaces, readMapImage, removeMapImage, saveMapImage } from "./maps.ts";
+import * as history from "./history-questions.ts";
+import { searchPlayers } from "./known-players.ts";
+import * as ledger from "./ledger.ts";
+import * as maps from "./maps.ts";
+import { changeClaim, listModCalls } from "./mod-calls.ts";
+import { addNote, deleteNote, listNotes, readPlayer } from "./notes.ts";
 import { prune } from "./pruning.ts";
-import {
-  countWaiting,
-  createWebhook,
-  deleteWebhook,
-  findWebhook,
-  listDeliveries,
-  listWebhooks,
-  noteAttempt,
-  updateWebhook,
-} from "./webhooks.ts";
+import * as webhooks from "./webhooks.ts";
 
 type EngineParts = {
   /** Empties the engine's log of changes, which still has rows of a forgotten player. False when that must be tried again. */
@@ -44,13 +28,13 @@ export function createArchive(
   };
   const { query, snapshot, transact } = bind(driver);
   return {
-    load: query(load),
-    findRecorded: query(findRecorded),
-    record: transact(record),
-    readPage: snapshot(readPage),
-    findLast: query(findLast),
+    load: query(ledger.load),
+    findRecorded: query(ledger.findRecorded),
+    record: transact(ledger.record),
+    readPage: snapshot(ledger.readPage),
+    findLast: query(ledger.findLast),
     prune: transact(prune),
-    removeServer: transact(removeServer),
+    removeServer: transact(ledger.removeServer),
     startForgetting: transact(startForgetting),
     continueForgetting: () => {
       truncateIfDue();
@@ -62,28 +46,36 @@ export function createArchive(
       isTruncationDue = true;
       truncateIfDue();
     },
-    addPlaces: transact(addPlaces),
-    listPlaces: query(listPlaces),
-    saveMapImage: transact(saveMapImage),
-    findMapImage: query(findMapImage),
-    readMapImage: query(readMapImage),
-    removeMapImage: transact(removeMapImage),
-    listWebhooks: query(listWebhooks),
-    findWebhook: query(findWebhook),
-    createWebhook: transact(createWebhook),
-    updateWebhook: transact(updateWebhook),
-    deleteWebhook: transact(deleteWebhook),
-    noteAttempt: transact(noteAttempt),
-    listDeliveries: query(listDeliveries),
-    countWaiting: snapshot(countWaiting),
-    listStateChanges: query(listStateChanges),
-    readAlertRules: query(readAlertRules),
-    setAlertRules: transact(setAlertRules),
-    readCounts: query(readCounts),
-    readOpenHistory: query(readOpenHistory),
-    listSessions: snapshot(listSessions),
-    sumPresence: snapshot(sumPresence),
-    readStaff: snapshot(readStaff),
+    addPlaces: transact(maps.addPlaces),
+    listPlaces: query(maps.listPlaces),
+    saveMapImage: transact(maps.saveMapImage),
+    findMapImage: query(maps.findMapImage),
+    readMapImage: query(maps.readMapImage),
+    removeMapImage: transact(maps.removeMapImage),
+    listWebhooks: query(webhooks.listWebhooks),
+    findWebhook: query(webhooks.findWebhook),
+    createWebhook: transact(webhooks.createWebhook),
+    updateWebhook: transact(webhooks.updateWebhook),
+    deleteWebhook: transact(webhooks.deleteWebhook),
+    noteAttempt: transact(webhooks.noteAttempt),
+    listDeliveries: query(webhooks.listDeliveries),
+    countWaiting: snapshot(webhooks.countWaiting),
+    listStateChanges: query(ledger.listStateChanges),
+    readAlertRules: query(ledger.readAlertRules),
+    setAlertRules: transact(ledger.setAlertRules),
+    readCounts: query(history.readCounts),
+    readOpenHistory: query(history.readOpenHistory),
+    isInGap: query(history.isInGap),
+    listSessions: snapshot(history.listSessions),
+    sumPresence: snapshot(history.sumPresence),
+    readStaff: snapshot(history.readStaff),
+    searchPlayers: snapshot(searchPlayers),
+    readPlayer: snapshot(readPlayer),
+    listNotes: snapshot(listNotes),
+    addNote: transact(addNote),
+    deleteNote: transact(deleteNote),
+    listModCalls: snapshot(listModCalls),
+    changeClaim: transact(changeClaim),
     close,
   };
 }

@@ -24,8 +24,12 @@ export const PHASES = [
   "staff",
   /** The player is taken out of the memory, */
   "memory",
-  /** out of sessions, playtime and acts, */
+  /** out of sessions, playtime, acts and known players, */
   "history",
+  /** out of the texts of notes about others, */
+  "notes",
+  /** out of calls for a moderator, */
+  "calls",
   /** out of what receivers of webhooks said, */
   "deliveries",
   /** out of the events that are not linked, */
@@ -37,7 +41,7 @@ export const PHASES = [
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** `ledger` and `number`: the last place that is done in this phase. */
+/** `ledger` and `number`: the last place that is done in this phase. For notes and calls the number is their time. */
 export type Forgetting = {
   readonly player: string;
   readonly phase: Phase;
@@ -75,17 +79,13 @@ export function learnNames(progress: Forgetting, texts: readonly (string | null)
 }
 
 /**
- * The names of the player in what is remembered and in the history, as texts for `learnNames`. `kept`: the name that the history
+ * The names of the player in what is remembered and in the history, as texts for `learnNames`. `kept`: the names that the history
  * has.
  */
-export function listRememberedNames(
-  parts: readonly MemoryPart[],
-  player: string,
-  kept: string | undefined,
-): string[] {
+export function listRememberedNames(parts: readonly MemoryPart[], player: string, kept: readonly string[]): string[] {
   const { staff, players, sessions } = parseMemory(parts);
   const names = Object.values(staff ?? {}).map((members) => members.get(player));
-  const texts = [...names, sessions.get(player)?.name, kept].flatMap((name) => {
+  const texts = [...names, sessions.get(player)?.name, ...kept].flatMap((name) => {
     return name === undefined ? [] : [JSON.stringify({ UserId: player, Name: name })];
   });
   const reference = players?.get(player)?.Player;
@@ -107,10 +107,7 @@ export function eraseFromEvents(
 }
 
 /** The parts of a memory that change, with their new texts. */
-export function eraseFromMemory(
-  { player: id, names }: Forgetting,
-  parts: readonly MemoryPart[],
-): MemoryPart[] {
+export function eraseFromMemory({ player: id, names }: Forgetting, parts: readonly MemoryPart[]): MemoryPart[] {
   const memory = parseMemory(parts);
   return writeChangedParts(memory, forgetInMemory(memory, { id, names }));
 }

@@ -1,12 +1,13 @@
 // The rows of the history, and the sums that are made of them.
 import { DAY_MS } from "../../core/durations.ts";
 import { clip, compareIds } from "../../core/history/answer-sessions.ts";
+import { type CommandKind, NO_KINDS } from "../../core/history/command-kinds.ts";
 import { type Counts, RESOLUTIONS, type Resolution } from "../../core/history/counts.ts";
 import { HISTORY_KEPT_MS, type HistoryChange, type StaffAct } from "../../core/history/history.ts";
 import { rollUp } from "../../core/history/join-counts.ts";
-import type { SessionEnd, Stay } from "../../core/history/sessions.ts";
-import type { CountDetail, KeptSession, Period, Presence, StaffSum } from "../../core/ports/history.ts";
-import { toStorable } from "./storable-text.ts";
+import type { Stay } from "../../core/history/sessions.ts";
+import type { CountDetail, KeptSession, Period, Presence, StaffFacts, StaffSum } from "../../core/ports/history.ts";
+import { asFields, toStorable } from "../sql.ts";
 
 /** A question about all players finds sessions that began at most so long before its period. */
 export const SESSION_REACH_MS = 31 * DAY_MS;
@@ -23,44 +24,33 @@ export type CountsRow = {
   readonly teams: string | null;
 };
 export const COUNTS_COLUMNS = "at, known_ms, player_ms, min, max, queue_max, staff_max, teams";
-const PLAYERS_COLUMNS =
-  "at, known_ms, player_ms, min, max, NULL AS queue_max, NULL AS staff_max, NULL AS teams";
+const PLAYERS_COLUMNS = "at, known_ms, player_ms, min, max, NULL AS queue_max, NULL AS staff_max, NULL AS teams";
 
 export function columnsOf(detail: CountDetail): string {
   return detail === "all" ? COUNTS_COLUMNS : PLAYERS_COLUMNS;
 }
 
-export type SessionRow = {
-  readonly number: number;
-  readonly player: string;
-  readonly name: string | null;
-  readonly joined_at: number;
-  readonly left_at: number;
-  readonly ended: SessionEnd;
-  readonly was_staff: number;
-  /** JSON text. */
+/** Without its name. `stays` is JSON text. */
+export type StoredSession = Omit<KeptSession, "name" | "wasStaff" | "stays"> & {
+  readonly wasStaff: number;
   readonly stays: string;
 };
+export const SESSION_FIELDS = asFields("number, player, joined_at, left_at, ended, was_staff, stays");
 
 /** The part of a session that counts its time. */
-export type SpanRow = Pick<SessionRow, "player" | "joined_at" | "left_at">;
+export type SpanRow = { readonly player: string; readonly joined_at: number; readonly left_at: number };
 /** The time of a player in one day, or in several; `begun`: the sessions that began then. */
 export type DaysRow = { readonly player: string; readonly ms: number; readonly begun: number };
 
 /** What a session tells about staff. */
-export type StaySessionRow = SpanRow & Pick<SessionRow, "stays">;
-/** How many acts a player did. */
-export type ActsRow = { readonly player: string; readonly acts: number };
+export type StaySessionRow = SpanRow & Pick<StoredSession, "stays">;
+/** How many acts of a kind a player did; the kind is empty for answers, and for commands of no kind. */
+export type ActsRow = { readonly player: string; readonly kind: CommandKind | ""; readonly acts: number };
 /** An answer to a call for a moderator. */
 export type AnswerRow = { readonly player: string; readonly low: number; readonly high: number };
 
 export type ResolvedCounts = Counts & { readonly resolution: Resolution };
-export type PlayerDay = {
-  readonly day: number;
-  readonly player: string;
-  readonly ms: number;
-  readonly begun: number;
-};
+export type PlayerDay = { readonly day: number; readonly player: string; readonly ms: number; readonly begun: number };
 
 /**
  * What a record adds when some of its events were recorded before: an act that belongs to one of them (see NewStaffAct) was
@@ -77,9 +67,7 @@ export function withoutRepeated(change: HistoryChange, repeated: ReadonlySet<str
 export function resolveMinutes(minutes: readonly Counts[]): ResolvedCounts[] {
   // Without known time there is no fewest and no most.
   const known = minutes.filter(({ knownMs }) => knownMs > 0);
-  return RESOLUTIONS.flatMap((resolution) =>
-    rollUp(known, resolution).map((counts) => ({ ...counts, resolution })),
-  );
+  return RESOLUTIONS.flatMap((resolution) => rollUp(known, resolution).map((counts) => ({ ...counts, resolution })));
 }
 
 export function toCountsRow(counts: Counts) {
@@ -119,26 +107,19 @@ export function toSessionRow(session: HistoryChange["sessions"][number]) {
   };
 }
 
-export function toKeptSession(row: SessionRow): KeptSession {
-  return {
-    number: row.number,
-    player: row.player,
-    name: row.name ?? "",
-    joinedAt: row.joined_at,
-    leftAt: row.left_at,
-    ended: row.ended,
-    wasStaff: row.was_staff === 1,
-    stays: parseStays(row.stays),
-  };
+export function toKeptSession(stored: StoredSession & { readonly name: string | null }): KeptSession {
+  const { name, wasStaff, stays, ...session } = stored;
+  return { ...session, name: name ?? "", wasStaff: wasStaff === 1, stays: parseStays(stays) };
 }
 
-export function toActRow({ player, at, waited }: StaffAct) {
+export function toActRow({ player, at, waited, kind }: StaffAct) {
   const [low, high] = waited ?? [null, null];
   return {
     player,
     at: Math.round(at),
     low: low === null ? null : Math.round(low),
     high: high === null ? null : Math.round(high),
+    kind: kind ?? "",
   };
 }
 
@@ -164,14 +145,10 @@ export function splitIntoDays(sessions: HistoryChange["sessions"]): PlayerDay[] 
  * The names that a change tells. Those of sessions are the newest that is known (`isNewest`); an act may be an old one that is
  * told late, so its name counts only when there is none.
  */
-export function listNames({
-  sessions,
-  acts,
-}: HistoryChange): { player: string; name: string; isNewest: boolean }[] {
+export function listNames({ sessions, acts }: HistoryChange): { player: string; name: string; isNewest: boolean }[] {
   const names = new Map<string, { player: string; name: string; isNewest: boolean }>();
   for (const { player, name } of acts) names.set(player, { player, name: toStorable(name), isNewest: false });
-  for (const { player, name } of sessions)
-    names.set(player, { player, name: toStorable(name), isNewest: true });
+  for (const { player, name } of sessions) names.set(player, { player, name: toStorable(name), isNewest: true });
   return [...names.values()];
 }
 
@@ -196,12 +173,9 @@ export function edgesOf(period: Period): readonly Period[] {
  * one that began before the period counts once, at its beginning.
  */
 export class PresenceSum {
-  readonly #period: Period;
   readonly #sums = new Map<string, { ms: number; sessions: number }>();
 
-  constructor(period: Period) {
-    this.#period = period;
-  }
+  constructor(private readonly period: Period) {}
 
   addDays(rows: readonly DaysRow[]): void {
     for (const { player, ms, begun } of rows) this.#add(player, ms, begun);
@@ -211,7 +185,7 @@ export class PresenceSum {
     for (const { player, joined_at, left_at } of rows) {
       const ms = clip({ from: joined_at, to: left_at }, edge);
       const isBegunHere = joined_at >= edge.from && joined_at < edge.to;
-      const isRunning = edge.from === this.#period.from && joined_at < edge.from;
+      const isRunning = edge.from === this.period.from && joined_at < edge.from;
       this.#add(player, ms, isBegunHere || isRunning ? 1 : 0);
     }
   }
@@ -253,13 +227,17 @@ export function sumStaff(
   period: Period,
   players: readonly string[],
   nameOf: (player: string) => string | undefined,
+  listed: StaffFacts["listed"],
   sessions: readonly StaySessionRow[],
   acts: readonly ActsRow[],
   answers: readonly AnswerRow[],
 ): StaffSum[] {
   const sums = new Map(
     players.map((player) => {
-      return [player, { ms: 0, teamMs: new Map<string, number>(), acts: 0, waits: [] as [number, number][] }];
+      return [
+        player,
+        { ms: 0, teamMs: new Map<string, number>(), acts: 0, byKind: { ...NO_KINDS }, waits: [] as [number, number][] },
+      ];
     }),
   );
   for (const { player, joined_at, left_at, stays } of sessions) {
@@ -271,9 +249,11 @@ export function sumStaff(
       if (ms > 0) sum.teamMs.set(team, (sum.teamMs.get(team) ?? 0) + ms);
     }
   }
-  for (const { player, acts: count } of acts) {
+  for (const { player, kind, acts: count } of acts) {
     const sum = sums.get(player);
-    if (sum) sum.acts = count;
+    if (!sum) continue;
+    sum.acts += count;
+    if (kind !== "") sum.byKind[kind] = count;
   }
   for (const { player, low, high } of answers) sums.get(player)?.waits.push([low, high]);
   return Array.from(sums, ([player, sum]) => ({
@@ -282,6 +262,8 @@ export function sumStaff(
     ms: sum.ms,
     teamMs: Object.fromEntries(sum.teamMs),
     commands: sum.acts - sum.waits.length,
+    byKind: sum.byKind,
+    role: listed.get(player)?.role ?? null,
     waits: sum.waits,
   }));
 }
@@ -315,6 +297,6 @@ function writeStays(stays: readonly Stay[]): string {
   return JSON.stringify(stays.map(({ team, from, to }) => [team, from, to]));
 }
 
-function parseStays(text: string): Stay[] {
+export function parseStays(text: string): Stay[] {
   return (JSON.parse(text) as [string, number, number][]).map(([team, from, to]) => ({ team, from, to }));
 }

@@ -5,20 +5,9 @@ import { RESOLUTION_KEPT_MS, RESOLUTIONS, type Resolution } from "../../core/his
 import type { HistoryChange } from "../../core/history/history.ts";
 import { addCounts } from "../../core/history/join-counts.ts";
 import type { Sql } from "../sql.ts";
-import {
-  COUNTS_COLUMNS,
-  type CountsRow,
-  historyCutoff,
-  listNames,
-  type PlayerDay,
-  resolveMinutes,
-  splitIntoDays,
-  toActRow,
-  toCounts,
-  toCountsRow,
-  toSessionRow,
-} from "./history-rows.ts";
+import * as stored from "./history-rows.ts";
 import { COUNTS, PLAYER_DAYS } from "./migrations.ts";
+import { pruneModCalls } from "./mod-calls.ts";
 
 /** The most sessions, and the most acts, of one step of forgetting. */
 const FORGET_ROWS = 500;
@@ -31,15 +20,12 @@ export async function addHistory(sql: Sql, ledger: number, change: HistoryChange
     `INSERT INTO player_names (ledger, player, name) VALUES (?1, ?2, ?3)
      ON CONFLICT (ledger, player) DO UPDATE SET name = excluded.name
        WHERE CAST(?4 AS bigint) = 1 AND player_names.name <> excluded.name`,
-    listNames(change).map(({ player, name, isNewest }) => [ledger, player, name, isNewest ? 1 : 0]),
+    stored.listNames(change).map(({ player, name, isNewest }) => [ledger, player, name, isNewest ? 1 : 0]),
   );
 }
 
 /** A condition on the ledgers `l`: they have rows that are too old. Its values are `?first` and those after it. */
-export function hasOldHistory(
-  now: number,
-  first: number,
-): { readonly text: string; readonly values: number[] } {
+export function hasOldHistory(now: number, first: number): { readonly text: string; readonly values: number[] } {
   const kept = listKept(now);
   const counts = kept.map(({ resolution }, index) => {
     return `EXISTS (SELECT 1 FROM counts c WHERE c.ledger = l.ledger AND c.resolution = '${resolution}' AND c.at < ?${first + 1 + index})`;
@@ -48,14 +34,15 @@ export function hasOldHistory(
     ...counts,
     `EXISTS (SELECT 1 FROM sessions s WHERE s.ledger = l.ledger AND s.joined_at < ?${first} AND s.left_at < ?${first})`,
     `EXISTS (SELECT 1 FROM staff_acts a WHERE a.ledger = l.ledger AND a.at < ?${first})`,
+    `EXISTS (SELECT 1 FROM mod_calls m WHERE m.ledger = l.ledger AND m.opened_at < ?${first})`,
   ];
-  const values = [historyCutoff(now).at, ...kept.map(({ cutoff }) => cutoff)];
+  const values = [stored.historyCutoff(now).at, ...kept.map(({ cutoff }) => cutoff)];
   return { text: `(${conditions.join(" OR ")})`, values };
 }
 
 /** Deletes at most `limit` rows that are too old, and the names that nothing needs any more. Returns how many rows. */
 export async function pruneHistory(sql: Sql, ledger: number, now: number, limit: number): Promise<number> {
-  const { at, day } = historyCutoff(now);
+  const { at, day } = stored.historyCutoff(now);
   let left = limit;
   for (const { resolution, cutoff } of listKept(now)) {
     left -= await sql.run(
@@ -87,6 +74,7 @@ export async function pruneHistory(sql: Sql, ledger: number, now: number, limit:
     acts.map(({ at: time, number }) => [ledger, time, number]),
   );
   for (const { player } of acts) gone.add(player);
+  left -= await pruneModCalls(sql, ledger, at, left);
   await sql.runEach(
     `DELETE FROM player_names WHERE ledger = ?1 AND player = ?2
        AND NOT EXISTS (SELECT 1 FROM sessions WHERE ledger = ?1 AND player = ?2)
@@ -99,8 +87,7 @@ export async function pruneHistory(sql: Sql, ledger: number, now: number, limit:
 export async function findHistoryName(sql: Sql, ledger: number, player: string): Promise<string | undefined> {
   const row = await sql.get<{ name: string }>(
     "SELECT name FROM player_names WHERE ledger = ?1 AND player = ?2",
-    ledger,
-    player,
+    ...[ledger, player],
   );
   return row?.name;
 }
@@ -136,10 +123,9 @@ export async function forgetInHistory(sql: Sql, ledger: number, player: string):
 }
 
 async function forgetDays(sql: Sql, ledger: number, player: string): Promise<void> {
-  const days = await sql.all<PlayerDay>(
+  const days = await sql.all<stored.PlayerDay>(
     "SELECT day, ms, begun FROM player_days WHERE ledger = ?1 AND player = ?2",
-    ledger,
-    player,
+    ...[ledger, player],
   );
   await sql.run("DELETE FROM player_days WHERE ledger = ?1 AND player = ?2", ledger, player);
   await addDays(
@@ -149,7 +135,7 @@ async function forgetDays(sql: Sql, ledger: number, player: string): Promise<voi
   );
 }
 
-async function addDays(sql: Sql, ledger: number, days: readonly PlayerDay[]): Promise<void> {
+async function addDays(sql: Sql, ledger: number, days: readonly stored.PlayerDay[]): Promise<void> {
   await sql.insertAll(
     PLAYER_DAYS,
     days.map((day) => ({ ledger, ...day })),
@@ -159,17 +145,17 @@ async function addDays(sql: Sql, ledger: number, days: readonly PlayerDay[]): Pr
 }
 
 async function addMinutes(sql: Sql, ledger: number, { minutes }: HistoryChange): Promise<void> {
-  const added = resolveMinutes(minutes);
-  const found = await sql.all<CountsRow & { resolution: Resolution }>(
-    `SELECT resolution, ${COUNTS_COLUMNS} FROM counts
+  const added = stored.resolveMinutes(minutes);
+  const found = await sql.all<stored.CountsRow & { resolution: Resolution }>(
+    `SELECT resolution, ${stored.COUNTS_COLUMNS} FROM counts
      WHERE ledger = ?1 AND ${sql.dialect.isAmong("resolution", "?2", "text")} AND ${sql.dialect.isAmong("at", "?3", "integer")}`,
     ...[ledger, JSON.stringify(RESOLUTIONS), JSON.stringify(added.map(({ at }) => at))],
   );
-  const known = new Map(found.map((row) => [`${row.resolution} ${row.at}`, toCounts(row)]));
+  const known = new Map(found.map((row) => [`${row.resolution} ${row.at}`, stored.toCounts(row)]));
   const rows = added.map((counts) => {
     const { resolution, at } = counts;
     const before = known.get(`${resolution} ${at}`);
-    return { ledger, resolution, ...toCountsRow(before ? addCounts(before, counts) : counts) };
+    return { ledger, resolution, ...stored.toCountsRow(before ? addCounts(before, counts) : counts) };
   });
   await sql.insertAll(
     COUNTS,
@@ -187,20 +173,20 @@ async function addSessions(sql: Sql, ledger: number, { sessions }: HistoryChange
      VALUES (?1, ?2, (SELECT coalesce(max(s.number) + 1, 0) FROM sessions s ${sql.dialect.indexedBy("sessions_by_time")}
        WHERE s.ledger = ?1 AND s.joined_at = ?2), ?3, ?4, ?5, ?6, ?7)`,
     sessions.map((session) => {
-      const row = toSessionRow(session);
+      const row = stored.toSessionRow(session);
       return [ledger, row.joined_at, row.player, row.left_at, row.ended, row.was_staff, row.stays];
     }),
   );
-  await addDays(sql, ledger, splitIntoDays(sessions));
+  await addDays(sql, ledger, stored.splitIntoDays(sessions));
 }
 
 async function addActs(sql: Sql, ledger: number, { acts }: HistoryChange): Promise<void> {
   await sql.runEach(
-    `INSERT INTO staff_acts (ledger, at, number, player, low, high)
-     VALUES (?1, ?2, (SELECT coalesce(max(a.number) + 1, 0) FROM staff_acts a WHERE a.ledger = ?1 AND a.at = ?2), ?3, ?4, ?5)`,
+    `INSERT INTO staff_acts (ledger, at, number, player, low, high, kind)
+     VALUES (?1, ?2, (SELECT coalesce(max(a.number) + 1, 0) FROM staff_acts a WHERE a.ledger = ?1 AND a.at = ?2), ?3, ?4, ?5, ?6)`,
     acts.map((act) => {
-      const { at, player, low, high } = toActRow(act);
-      return [ledger, at, player, low, high];
+      const { at, player, low, high, kind } = stored.toActRow(act);
+      return [ledger, at, player, low, high, kind];
     }),
   );
 }

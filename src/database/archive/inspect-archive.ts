@@ -1,30 +1,14 @@
 // Looks at the file of the embedded archive without changing it, also while an instance uses it.
 import type { Database } from "bun:sqlite";
-import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isOurHeader, readHeader } from "../../sqlite/database-file.ts";
-import { codeInVerdict, isDamage } from "../../sqlite/explain-open-error.ts";
-import { lockPathOf, withReadOnlyDatabase } from "../../sqlite/read-only-database.ts";
+import { type FileReport, inspectFile } from "../sqlite-file/inspect-file.ts";
+import { lockPathOf, withReadOnlyDatabase } from "../sqlite-file/read-only-database.ts";
 import { REMOVED_PREFIX } from "./ledger.ts";
 import { ARCHIVE_FORMAT } from "./open-archive-file.ts";
-import { SEALED_COLUMNS, type SealedWebhook } from "./sealed-webhook.ts";
 
 export type ArchiveContents = { readonly servers: number; readonly events: number };
 
-export type ArchiveReport =
-  | { readonly kind: "absent" }
-  /** Has no tables yet: a first start was interrupted. */
-  | { readonly kind: "empty" }
-  | { readonly kind: "foreign" }
-  | { readonly kind: "unreadable"; readonly reason: string }
-  | { readonly kind: "damaged"; readonly problem: string }
-  | { readonly kind: "newer"; readonly schema: number; readonly knownSchema: number }
-  | ({
-      readonly kind: "usable";
-      readonly schema: number;
-      readonly knownSchema: number;
-      readonly sizeBytes: number;
-    } & ArchiveContents);
+export type ArchiveReport = FileReport<ArchiveContents>;
 
 /** The archive has no lock of its own: an instance locks its data folder with that of the store. */
 export function archiveLockPath(path: string): string {
@@ -32,16 +16,7 @@ export function archiveLockPath(path: string): string {
 }
 
 export function inspectArchive(path: string, lockPath = archiveLockPath(path)): ArchiveReport {
-  const file = statSync(path, { throwIfNoEntry: false });
-  if (!file) return { kind: "absent" };
-  if (file.size === 0) return { kind: "empty" };
-  try {
-    if (!isOurHeader(readHeader(path), ARCHIVE_FORMAT)) return { kind: "foreign" };
-    return withReadOnlyDatabase(path, (db) => inspectOpen(db, file.size), lockPath);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return isDamage(error) ? { kind: "damaged", problem: reason } : { kind: "unreadable", reason };
-  }
+  return inspectFile(path, { format: ARCHIVE_FORMAT, lockPath, findDamage: checkQuickly, readContents: countArchive });
 }
 
 export function countArchive(db: Database): ArchiveContents {
@@ -69,18 +44,21 @@ export function readSealedWebhooks(path: string, lockPath = archiveLockPath(path
   );
 }
 
-function inspectOpen(db: Database, sizeBytes: number): ArchiveReport {
+/** Without the indexes, because that takes too long for a large archive. */
+function checkQuickly(db: Database): string | undefined {
   const row = db.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get();
   const verdict = (row?.quick_check ?? "no answer").replaceAll("\n", " ");
-  if (verdict !== "ok") {
-    return codeInVerdict(verdict) === undefined
-      ? { kind: "damaged", problem: verdict }
-      : { kind: "unreadable", reason: verdict };
-  }
-  const { schemaVersion: knownSchema } = ARCHIVE_FORMAT;
-  const found = db.query<{ user_version: number }, []>("PRAGMA user_version").get();
-  const schema = found?.user_version ?? 0;
-  if (schema > knownSchema) return { kind: "newer", schema, knownSchema };
-  if (schema === 0) return { kind: "empty" };
-  return { kind: "usable", schema, knownSchema, sizeBytes, ...countArchive(db) };
+  return verdict === "ok" ? undefined : verdict;
 }
+
+/** What doctor reads of a webhook. `disabled_reason` is null while it is enabled, or when the operator disabled it. */
+export type SealedWebhook = {
+  readonly webhook_id: string;
+  readonly label: string;
+  readonly sealed_url: string;
+  readonly sealed_secret: string;
+  readonly sealed_old_secret: string | null;
+  readonly disabled_reason: string | null;
+};
+
+export const SEALED_COLUMNS = "webhook_id, label, sealed_url, sealed_secret, sealed_old_secret, disabled_reason";

@@ -1,66 +1,54 @@
 // The ledgers of events and what is remembered of each server. The row of a ledger is locked while events are added, so numbers
 // become readable in their order.
-import { randomInt } from "node:crypto";
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import { DAY_MS } from "../../core/durations.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
-import { type LedgerPlace, MARK_MAX } from "../../core/events/cursor.ts";
+import type { LedgerPosition } from "../../core/events/cursor.ts";
 import { type EventFilter, type EventKind, toEventKind } from "../../core/events/event-types.ts";
 import { NOTHING_KNOWN, type ServerState } from "../../core/events/memory.ts";
 import { type MemoryPart, parseMemory, writeChangedParts } from "../../core/events/memory-text.ts";
-import type { EventSource, NewEvent } from "../../core/events/new-event.ts";
+import type { NewEvent } from "../../core/events/new-event.ts";
 import {
   type KnownServer,
-  type LedgerEvent,
   type LedgerPage,
   type LedgerRecord,
   PAGE_LOOK_MAX,
   type PageRequest,
   type PageStart,
   type RecordOutcome,
+  type StateChange,
 } from "../../core/ports/archive.ts";
-import type { StateChange } from "../../core/ports/state-changes.ts";
-import type { Row, Sql } from "../sql.ts";
+import type { Sql } from "../sql.ts";
 import { addHistory } from "./history.ts";
 import { withoutRepeated } from "./history-rows.ts";
-import { EVENT_PLAYERS, EVENTS, IDENTITIES, MEMORY } from "./migrations.ts";
+import { addKnown } from "./known-players.ts";
+import {
+  addEvents,
+  EVENT_FIELDS,
+  findLedger,
+  type LedgerRow,
+  lastOf,
+  lockLedger,
+  readParts,
+  type StoredEvent,
+  toLedgerEvent,
+} from "./ledger-rows.ts";
+import { IDENTITIES, MEMORY } from "./migrations.ts";
+import { noteModCalls } from "./mod-calls.ts";
 
 /** The data of one page have at most about this many characters, because an event can be very large. */
 const PAGE_CHARACTERS_MAX = 8 * 1024 * 1024;
 /** The name of a ledger whose server was removed. Server ids have another form, so none is ever found under it. */
 export const REMOVED_PREFIX = "removed:";
 const ALERT_RULES_PART = "alertRules";
-const EVENT_COLUMNS = "number, mark, kind, at, seen_at, source, is_backfill, data, meta";
 
 const STATES: readonly ServerState[] = ["online", "offline", "unreachable"];
 const STATE_OF_KIND: ReadonlyMap<EventKind, ServerState> = new Map(
   STATES.map((state) => [toEventKind(`server.${state}`), state]),
 );
 
-export type LedgerRow = {
-  readonly ledger: number;
-  readonly server_id: string;
-  readonly version: number;
-  readonly last_number: number;
-  readonly last_mark: number;
-  readonly floor_number: number;
-  readonly floor_mark: number;
-  readonly last_day: number;
-  readonly identity_count: number;
-};
-
-type EventRow = LedgerPlace & {
-  readonly kind: number;
-  readonly at: number;
-  readonly seen_at: number;
-  readonly source: EventSource;
-  readonly is_backfill: number;
-  readonly data: string;
-  readonly meta: string | null;
-};
-
 /** `floor` is the place before the oldest kept event, `last` that of the newest. */
-type LedgerBounds = { readonly ledger: number; readonly floor: LedgerPlace; readonly last: LedgerPlace };
+type LedgerBounds = { readonly ledger: number; readonly floor: LedgerPosition; readonly last: LedgerPosition };
 
 export async function load(sql: Sql, serverId: string): Promise<KnownServer> {
   // Both in one statement, so that the memory belongs to the version.
@@ -94,16 +82,15 @@ export async function readPage(sql: Sql, request: PageRequest): Promise<LedgerPa
   const { serverId, start, filter, player, limit } = request;
   const bounds = await readBounds(sql, serverId);
   const { ledger, last, floor } = bounds;
-  const place = startOfPage(start, bounds);
+  const place = await startOfPage(sql, start, bounds);
   if (!(await holds(sql, place, bounds))) return { expired: true, oldest: floor };
   const isForward = "after" in start;
   const { first, final } = rangeOfPage(place, isForward, bounds);
   const { dialect } = sql;
-  const linked =
-    "SELECT number FROM event_players WHERE ledger = ?1 AND player = ?6 AND number BETWEEN ?2 AND ?3";
+  const linked = "SELECT number FROM event_players WHERE ledger = ?1 AND player = ?6 AND number BETWEEN ?2 AND ?3";
   const ofPlayer = player === undefined ? "" : `AND ${dialect.isIn("number", linked)}`;
-  const rows = await sql.all<EventRow>(
-    `SELECT ${EVENT_COLUMNS} FROM events
+  const rows = await sql.all<StoredEvent>(
+    `SELECT ${EVENT_FIELDS} FROM events
      WHERE ledger = ?1 AND number BETWEEN ?2 AND ?3 AND ${dialect.isAmong("kind", "?4", "integer")} ${ofPlayer}
      ORDER BY number ${isForward ? "ASC" : "DESC"} LIMIT ?5`,
     ...[ledger, first, final, JSON.stringify([...filter]), limit + 1],
@@ -119,10 +106,7 @@ export async function readPage(sql: Sql, request: PageRequest): Promise<LedgerPa
   return { events, next: place, previous, hasMore: previous.number > floor.number };
 }
 
-export async function findLast(
-  sql: Sql,
-  serverIds: readonly string[],
-): Promise<ReadonlyMap<string, LedgerPlace>> {
+export async function findLast(sql: Sql, serverIds: readonly string[]): Promise<ReadonlyMap<string, LedgerPosition>> {
   const rows = await sql.all<Pick<LedgerRow, "server_id" | "last_number" | "last_mark">>(
     `SELECT server_id, last_number, last_mark FROM ledgers WHERE ${sql.dialect.isAmong("server_id", "?1", "text")}`,
     JSON.stringify(serverIds),
@@ -134,12 +118,12 @@ export async function findLast(
 export async function countEventsAfter(
   sql: Sql,
   serverId: string,
-  after: LedgerPlace,
+  after: LedgerPosition,
   filter: EventFilter,
   most: number,
 ): Promise<number> {
   const bounds = await readBounds(sql, serverId);
-  const place = startOfPage({ after }, bounds);
+  const place = await startOfPage(sql, { after }, bounds);
   // A webhook whose place does not hold goes on with the oldest event.
   const from = (await holds(sql, place, bounds)) ? place : bounds.floor;
   const { indexedBy, valuesOf } = sql.dialect;
@@ -159,16 +143,9 @@ export async function removeServer(sql: Sql, serverId: string): Promise<void> {
   const row = await lockLedger(sql, serverId);
   if (!row) return;
   // In the order of forgetting, so that the two cannot wait for each other.
-  await sql.all(
-    `SELECT 1 FROM webhooks WHERE ledger = ?1 ORDER BY webhook_id ${sql.dialect.forUpdate}`,
-    row.ledger,
-  );
+  await sql.all(`SELECT 1 FROM webhooks WHERE ledger = ?1 ORDER BY webhook_id ${sql.dialect.forUpdate}`, row.ledger);
   await sql.run("DELETE FROM webhooks WHERE ledger = ?1", row.ledger);
-  await sql.run(
-    "UPDATE ledgers SET server_id = ?2 WHERE ledger = ?1",
-    row.ledger,
-    REMOVED_PREFIX + row.ledger,
-  );
+  await sql.run("UPDATE ledgers SET server_id = ?2 WHERE ledger = ?1", row.ledger, REMOVED_PREFIX + row.ledger);
 }
 
 export async function listStateChanges(sql: Sql, serverId: string, limit: number): Promise<StateChange[]> {
@@ -180,8 +157,7 @@ export async function listStateChanges(sql: Sql, serverId: string, limit: number
   });
   const changes = await sql.all<{ kind: number; at: number }>(
     `${parts.join(" UNION ALL ")} ORDER BY number DESC LIMIT ?2`,
-    row?.ledger ?? 0,
-    limit,
+    ...[row?.ledger ?? 0, limit],
   );
   return changes.map(({ kind, at }) => ({ state: STATE_OF_KIND.get(kind) ?? "online", at }));
 }
@@ -202,26 +178,9 @@ export async function setAlertRules(sql: Sql, serverId: string, rules: AlertRule
   await sql.run("UPDATE ledgers SET version = version + 1 WHERE ledger = ?1", ledger);
 }
 
-export async function readParts(sql: Sql, serverId: string, parts: readonly string[]): Promise<MemoryPart[]> {
-  return sql.all<MemoryPart>(
-    `SELECT part, text FROM memory JOIN ledgers USING (ledger)
-     WHERE server_id = ?1 AND ${sql.dialect.isAmong("part", "?2", "text")}`,
-    serverId,
-    JSON.stringify(parts),
-  );
-}
-
 export async function writeMemory(sql: Sql, ledger: number, parts: readonly MemoryPart[]): Promise<void> {
   const rows = parts.map(({ part, text }) => ({ ledger, part, text }));
   await sql.insertAll(MEMORY, rows, "ON CONFLICT (ledger, part) DO UPDATE SET text = excluded.text");
-}
-
-export function findLedger(sql: Sql, serverId: string): Promise<LedgerRow | undefined> {
-  return sql.get<LedgerRow>("SELECT * FROM ledgers WHERE server_id = ?1", serverId);
-}
-
-export function lockLedger(sql: Sql, serverId: string): Promise<LedgerRow | undefined> {
-  return sql.get<LedgerRow>(`SELECT * FROM ledgers WHERE server_id = ?1 ${sql.dialect.forUpdate}`, serverId);
 }
 
 /** Locks the ledger, and creates it when there is none. Undefined when the server was removed at the same moment. */
@@ -230,8 +189,7 @@ export async function findOrCreateLedger(sql: Sql, serverId: string): Promise<Le
   await sql.run(
     `INSERT INTO ledgers (server_id, version, last_number, last_mark, floor_number, floor_mark, last_day, identity_count)
      VALUES (?1, 0, 0, ?2, 0, ?2, 0, 0) ON CONFLICT (server_id) DO NOTHING`,
-    serverId,
-    mark,
+    ...[serverId, mark],
   );
   return lockLedger(sql, serverId);
 }
@@ -240,13 +198,6 @@ export async function obtainLedger(sql: Sql, serverId: string): Promise<LedgerRo
   const row = await findOrCreateLedger(sql, serverId);
   if (!row) throw new ArchiveUnavailable("the server was deleted meanwhile");
   return row;
-}
-
-export function lastOf({
-  last_number,
-  last_mark,
-}: Pick<LedgerRow, "last_number" | "last_mark">): LedgerPlace {
-  return { number: last_number, mark: last_mark };
 }
 
 async function readArchiveId(sql: Sql): Promise<string> {
@@ -272,19 +223,19 @@ async function recordOne(sql: Sql, change: LedgerRecord): Promise<RecordOutcome>
   }
   await writeMemory(sql, ledger, memory);
   await addHistory(sql, ledger, withoutRepeated(change.history, repeated));
+  await noteModCalls(sql, ledger, chosen);
+  const knownCount = await addKnown(sql, ledger, chosen, change.history);
   await sql.run(
     `UPDATE ledgers SET version = ?2, last_number = ?3, last_mark = ?4, last_day = ?5,
-       identity_count = identity_count + ?6 WHERE ledger = ?1`,
-    ...[ledger, version + 1, last.number, last.mark, lastDayAfter(change, row.last_day), identityCount],
+       identity_count = identity_count + ?6, known_count = known_count + ?7 WHERE ledger = ?1`,
+    ...[ledger, version + 1, last.number, last.mark, lastDayAfter(change, row.last_day), identityCount, knownCount],
   );
   return { version: version + 1, last };
 }
 
 /** Leaves out the events whose identity was recorded before, or comes twice. */
 async function chooseNew(sql: Sql, ledger: number, events: readonly NewEvent[], day: number) {
-  const rows = events.flatMap(({ identity }) =>
-    identity === null ? [] : [{ ledger, identity, shown_day: day }],
-  );
+  const rows = events.flatMap(({ identity }) => (identity === null ? [] : [{ ledger, identity, shown_day: day }]));
   const added = await sql.insertNew(IDENTITIES, rows, "identity");
   const left = new Set(added);
   const repeated = new Set<string>();
@@ -297,69 +248,28 @@ async function chooseNew(sql: Sql, ledger: number, events: readonly NewEvent[], 
   return { chosen, repeated, identityCount: added.length };
 }
 
-async function findIdentities(
-  sql: Sql,
-  ledger: number,
-  identities: readonly string[],
-): Promise<ReadonlySet<string>> {
+async function findIdentities(sql: Sql, ledger: number, identities: readonly string[]): Promise<ReadonlySet<string>> {
   if (identities.length === 0) return new Set();
   const found = await sql.all<{ identity: string }>(
     `SELECT identity FROM identities WHERE ledger = ?1 AND ${sql.dialect.isAmong("identity", "?2", "text")}`,
-    ledger,
-    JSON.stringify(identities),
+    ...[ledger, JSON.stringify(identities)],
   );
   return new Set(found.map(({ identity }) => identity));
 }
 
-/** Returns the place of the last one. */
-async function addEvents(sql: Sql, row: LedgerRow, events: readonly NewEvent[]): Promise<LedgerPlace> {
-  const { ledger } = row;
-  let last = lastOf(row);
-  const rows: Row[] = [];
-  const links: Row[] = [];
-  for (const event of events) {
-    last = { number: last.number + 1, mark: randomInt(MARK_MAX + 1) };
-    const { number } = last;
-    rows.push({
-      ledger,
-      ...last,
-      kind: toEventKind(event.type, event.section),
-      at: event.at,
-      seen_at: event.seenAt,
-      source: event.source,
-      is_backfill: event.isBackfill ? 1 : 0,
-      data: event.data,
-      meta: event.meta,
-    });
-    for (const player of event.players) links.push({ ledger, player, number });
-  }
-  await sql.insertAll(EVENTS, rows);
-  await sql.insertAll(EVENT_PLAYERS, links);
-  return last;
-}
-
 async function readBounds(sql: Sql, serverId: string): Promise<LedgerBounds> {
   const row = await findLedger(sql, serverId);
-  if (row)
-    return {
-      ledger: row.ledger,
-      last: lastOf(row),
-      floor: { number: row.floor_number, mark: row.floor_mark },
-    };
+  if (row) return { ledger: row.ledger, last: lastOf(row), floor: { number: row.floor_number, mark: row.floor_mark } };
   const nothing = { number: 0, mark: initialMark(await readArchiveId(sql), serverId) };
   return { ledger: 0, last: nothing, floor: nothing };
 }
 
 /** Whether the place of a page's start is one of this ledger. */
-async function holds(sql: Sql, place: LedgerPlace, { ledger, floor, last }: LedgerBounds): Promise<boolean> {
+async function holds(sql: Sql, place: LedgerPosition, { ledger, floor, last }: LedgerBounds): Promise<boolean> {
   return place === floor || place === last || (await findMark(sql, ledger, place.number)) === place.mark;
 }
 
-async function placeAt(
-  sql: Sql,
-  { ledger, floor, last }: LedgerBounds,
-  number: number,
-): Promise<LedgerPlace> {
+async function placeAt(sql: Sql, { ledger, floor, last }: LedgerBounds, number: number): Promise<LedgerPosition> {
   if (number >= last.number) return last;
   if (number <= floor.number) return floor;
   return { number, mark: (await findMark(sql, ledger, number)) ?? 0 };
@@ -368,8 +278,7 @@ async function placeAt(
 async function findMark(sql: Sql, ledger: number, number: number): Promise<number | undefined> {
   const row = await sql.get<{ mark: number }>(
     "SELECT mark FROM events WHERE ledger = ?1 AND number = ?2",
-    ledger,
-    number,
+    ...[ledger, number],
   );
   return row?.mark;
 }
@@ -395,7 +304,9 @@ function lastDayAfter(change: LedgerRecord, lastDay: number): number {
  * The place that a page starts from. It is `floor` or `last` itself when the request names one of them; any other place must
  * be checked against the event with its number.
  */
-function startOfPage(start: PageStart, { floor, last }: LedgerBounds): LedgerPlace {
+async function startOfPage(sql: Sql, start: PageStart, bounds: LedgerBounds): Promise<LedgerPosition> {
+  if ("seenUntil" in start) return findSeenUntil(sql, bounds, start.seenUntil);
+  const { floor, last } = bounds;
   const place = "after" in start ? start.after : start.before;
   if (place === "earliest") return floor;
   if (place === "now") return last;
@@ -405,9 +316,25 @@ function startOfPage(start: PageStart, { floor, last }: LedgerBounds): LedgerPla
   return place;
 }
 
+/** The place of the newest event that was seen at this time or before. Searches by halves: events are numbered as they are seen. */
+async function findSeenUntil(sql: Sql, bounds: LedgerBounds, seenAt: number): Promise<LedgerPosition> {
+  let low = bounds.floor.number;
+  let high = bounds.last.number;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const event = await sql.get<{ number: number; seen_at: number }>(
+      "SELECT number, seen_at FROM events WHERE ledger = ?1 AND number BETWEEN ?2 AND ?3 ORDER BY number LIMIT 1",
+      ...[bounds.ledger, middle, high],
+    );
+    if (event && event.seen_at <= seenAt) low = event.number;
+    else high = middle - 1;
+  }
+  return placeAt(sql, bounds, low);
+}
+
 /** The numbers of the first and the last event that a page looks at. */
 function rangeOfPage(
-  { number }: LedgerPlace,
+  { number }: LedgerPosition,
   isForward: boolean,
   { floor, last }: LedgerBounds,
 ): { readonly first: number; readonly final: number } {
@@ -417,17 +344,13 @@ function rangeOfPage(
 
 /** The rows of one page, in the order of reading; at least one. `isCut`: there are more rows than these. */
 function cutPage(
-  rows: readonly EventRow[],
+  rows: readonly StoredEvent[],
   limit: number,
-): { readonly chosen: EventRow[]; readonly isCut: boolean } {
+): { readonly chosen: StoredEvent[]; readonly isCut: boolean } {
   let characters = 0;
   const end = rows.findIndex(({ data }, place) => {
     characters += data.length;
     return place === limit || (place > 0 && characters > PAGE_CHARACTERS_MAX);
   });
   return end < 0 ? { chosen: [...rows], isCut: false } : { chosen: rows.slice(0, end), isCut: true };
-}
-
-function toLedgerEvent({ seen_at, is_backfill, ...rest }: EventRow): LedgerEvent {
-  return { ...rest, seenAt: seen_at, isBackfill: is_backfill === 1 };
 }

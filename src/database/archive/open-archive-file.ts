@@ -1,14 +1,9 @@
 // Opens the file of the embedded archive with full durability: an event is on disk before anybody is told of it. A file
 // that is not ours, newer or damaged is refused and not changed.
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import {
-  type DatabaseFormat,
-  isEmptyDatabase,
-  refuseUnusableFile,
-  UnusableFile,
-} from "../../sqlite/database-file.ts";
-import { migrateSqlite } from "../sqlite.ts";
+import { openDatabaseFile } from "../sqlite.ts";
+import { type DatabaseFormat, refuseUnusableFile, UnusableFile } from "../sqlite-file/database-file.ts";
 import { ARCHIVE_MIGRATIONS } from "./migrations.ts";
 
 /** "GTHA": marks the file as an archive in SQLite's own header. */
@@ -39,21 +34,7 @@ export function findRefusal(path: string): string | undefined {
 
 export function openArchiveFile(path: string): Database {
   refuseUnusable(path, 0);
-  const db = new Database(path, { create: true, strict: true });
-  try {
-    db.exec("PRAGMA busy_timeout = 2000");
-    db.exec("PRAGMA synchronous = FULL");
-    // Overwrites what is deleted, so that a forgotten player is not left in unused parts of the file.
-    db.exec("PRAGMA secure_delete = ON");
-    // Before the switch to WAL, so that the id is in the file itself, where the next start reads it.
-    if (isEmptyDatabase(db)) db.exec(`PRAGMA application_id = ${ARCHIVE_APPLICATION_ID}`);
-    db.exec("PRAGMA journal_mode = WAL");
-    migrateSqlite(db, ARCHIVE_MIGRATIONS);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  return openDatabaseFile(path, ARCHIVE_FORMAT, ARCHIVE_MIGRATIONS);
 }
 
 function refuseUnusable(path: string, checkedBytesMax: number): void {

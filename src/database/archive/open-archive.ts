@@ -8,22 +8,42 @@ import { ARCHIVE_MIGRATIONS } from "./migrations.ts";
 
 export type ArchivePlace = { readonly path: string } | { readonly postgresUrl: string };
 
+/** Of the store's database, when the archive is in it: whether it answers, and the id under which this instance may write. */
+export type DatabaseState = { readonly instanceId: string | undefined; readonly isUp: boolean };
+
 export type PostgresArchive = Archive & {
   /** Throws ArchiveUnavailable with the reason when the database cannot be used, PostgresTooOld as its cause if that is it. */
   check(): Promise<void>;
+  /** Gives up every query under way, because the database is away. */
+  reset(): void;
 };
 
 export function openArchive(
   place: ArchivePlace,
   startThread: () => Worker,
+  findState?: () => DatabaseState | undefined,
 ): EmbeddedArchive | PostgresArchive {
   if ("path" in place) return openEmbeddedArchive(place.path, startThread);
-  return openPostgresArchive(place.postgresUrl);
+  return openPostgresArchive(place.postgresUrl, findState);
 }
 
-export function openPostgresArchive(url: string): PostgresArchive {
-  const driver = new PostgresDriver(url, ARCHIVE_MIGRATIONS);
-  return { ...createArchive(driver, { close: () => driver.close() }), check: () => driver.check() };
+/** `findState` is undefined, or returns undefined, when the store is elsewhere. */
+export function openPostgresArchive(
+  url: string,
+  findState: () => DatabaseState | undefined = () => undefined,
+): PostgresArchive {
+  const driver = new PostgresDriver({
+    url,
+    migrations: ARCHIVE_MIGRATIONS,
+    Unavailable: ArchiveUnavailable,
+    findInstanceId: () => findState()?.instanceId,
+    isUp: () => findState()?.isUp ?? true,
+  });
+  return {
+    ...createArchive(driver, { close: () => driver.close() }),
+    check: () => driver.check(),
+    reset: () => driver.reset(),
+  };
 }
 
 /** `refusal`: the start must be refused, because only the operator can help. `problem`: why the archive is away now. */

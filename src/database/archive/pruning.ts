@@ -1,10 +1,13 @@
-// Deletes what is too old or too much from the archive, in steps.
+// Deletes what is too old or too much from the archive, in steps, and builds what older archives lack.
 import { DAY_MS } from "../../core/durations.ts";
+import { KNOWN_PLAYERS_MAX } from "../../core/players/known-players.ts";
 import type { Retention } from "../../core/ports/archive.ts";
 import { tablesOf } from "../migrations.ts";
 import type { Sql, Table } from "../sql.ts";
 import { hasOldHistory, pruneHistory } from "./history.ts";
-import { type LedgerRow, REMOVED_PREFIX } from "./ledger.ts";
+import { buildKnown, pruneKnown } from "./known-players.ts";
+import { REMOVED_PREFIX } from "./ledger.ts";
+import type { LedgerRow } from "./ledger-rows.ts";
 import { ARCHIVE_MIGRATIONS } from "./migrations.ts";
 
 /** At most this many rows of each kind are deleted in one step. */
@@ -43,7 +46,7 @@ function listPrunable(sql: Sql, { now, days, eventsMax }: Retention): Promise<{ 
      WHERE substr(l.server_id, 1, ?1) = ?2 OR l.last_number - l.floor_number > ?3 OR e.seen_at < ?4
        OR l.identity_count > ?5 OR EXISTS
          (SELECT 1 FROM identities i WHERE i.ledger = l.ledger AND i.shown_day < l.last_day - ?6)
-       OR ${old.text}
+       OR l.known_count > ${KNOWN_PLAYERS_MAX} OR l.known_from IS NOT NULL OR ${old.text}
      ORDER BY l.server_id LIMIT ?7`,
     ...[REMOVED_PREFIX.length, REMOVED_PREFIX, eventsMax, now - days * DAY_MS, IDENTITIES_MAX, IDENTITY_DAYS],
     ...[PRUNE_LEDGERS_MAX, ...old.values],
@@ -52,15 +55,13 @@ function listPrunable(sql: Sql, { now, days, eventsMax }: Retention): Promise<{ 
 
 /** Returns how many rows were deleted. The lock comes first, as in a record, so that the two cannot wait for each other. */
 async function pruneOne(sql: Sql, ledger: number, retention: Retention, limit: number): Promise<number> {
-  const row = await sql.get<LedgerRow>(
-    `SELECT * FROM ledgers WHERE ledger = ?1 ${sql.dialect.forUpdate}`,
-    ledger,
-  );
+  const row = await sql.get<LedgerRow>(`SELECT * FROM ledgers WHERE ledger = ?1 ${sql.dialect.forUpdate}`, ledger);
   if (!row) return 0;
   if (row.server_id.startsWith(REMOVED_PREFIX)) return pruneRemoved(sql, ledger, limit);
   const events = await pruneEvents(sql, row, retention, limit);
   const identities = await pruneIdentities(sql, row, limit);
-  return events + identities + (await pruneHistory(sql, ledger, retention.now, limit));
+  const players = (await buildKnown(sql, row, limit)) + (await pruneKnown(sql, row, limit));
+  return events + identities + players + (await pruneHistory(sql, ledger, retention.now, limit));
 }
 
 async function pruneRemoved(sql: Sql, ledger: number, limit: number): Promise<number> {
@@ -68,8 +69,7 @@ async function pruneRemoved(sql: Sql, ledger: number, limit: number): Promise<nu
   for (const { name, key } of LEDGER_TABLES) {
     left -= await sql.run(
       `DELETE FROM ${name} WHERE ledger = ?1 AND (${key}) IN (SELECT ${key} FROM ${name} WHERE ledger = ?1 LIMIT ?2)`,
-      ledger,
-      left,
+      ...[ledger, left],
     );
     if (left <= 0) return limit;
   }
@@ -94,7 +94,8 @@ async function pruneEvents(
   const floor = deletable.at(-1);
   if (!floor) return 0;
   await sql.run("DELETE FROM events WHERE ledger = ?1 AND number <= ?2", ledger, floor.number);
-  await sql.run("DELETE FROM event_players WHERE ledger = ?1 AND number <= ?2", ledger, floor.number);
+  for (const links of ["event_players", "command_targets"])
+    await sql.run(`DELETE FROM ${links} WHERE ledger = ?1 AND number <= ?2`, ledger, floor.number);
   await sql.run(
     "UPDATE ledgers SET floor_number = ?2, floor_mark = ?3 WHERE ledger = ?1",
     ...[ledger, floor.number, floor.mark],
@@ -118,11 +119,7 @@ async function pruneIdentities(
   const excess = Math.max(0, identity_count - byAge - IDENTITIES_MAX);
   const removed = byAge + (excess > 0 ? await remove(last_day + 1, Math.min(excess, limit)) : 0);
   if (removed > 0) {
-    await sql.run(
-      "UPDATE ledgers SET identity_count = identity_count - ?2 WHERE ledger = ?1",
-      ledger,
-      removed,
-    );
+    await sql.run("UPDATE ledgers SET identity_count = identity_count - ?2 WHERE ledger = ?1", ledger, removed);
   }
   return removed;
 }

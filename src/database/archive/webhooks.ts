@@ -1,13 +1,8 @@
 // Webhooks and their deliveries. The row of a webhook is locked while an attempt is noted, so that two instances note one after
 // the other.
-import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { LedgerPosition } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
-import type {
-  AttemptProgress,
-  ExpectedWebhook,
-  WebhookChange,
-  WebhookCreation,
-} from "../../core/ports/webhooks.ts";
+import type { AttemptProgress, ExpectedWebhook, WebhookChange, WebhookCreation } from "../../core/ports/webhooks.ts";
 import {
   DELIVERIES_MAX,
   type Delivery,
@@ -15,19 +10,9 @@ import {
   WEBHOOKS_PER_SERVER_MAX,
   type Webhook,
 } from "../../core/webhooks/webhook.ts";
-import type { Sql } from "../sql.ts";
-import { countEventsAfter, lastOf, obtainLedger } from "./ledger.ts";
-import {
-  COMPARED_COLUMNS,
-  type ComparedRow,
-  type DeliveryRow,
-  isAsExpected,
-  toDelivery,
-  toDeliveryRow,
-  toWebhook,
-  toWebhookColumns,
-  type WebhookRow,
-} from "./webhook-rows.ts";
+import { asFields, countRows, insertRow, type Sql, toStorable, updateRow, type Value } from "../sql.ts";
+import { countEventsAfter, obtainLedger } from "./ledger.ts";
+import { lastOf } from "./ledger-rows.ts";
 
 const SELECT = "SELECT server_id, webhooks.* FROM webhooks JOIN ledgers USING (ledger)";
 
@@ -48,26 +33,19 @@ export async function findWebhook(sql: Sql, webhookId: string): Promise<Webhook 
 export async function createWebhook(sql: Sql, webhook: Omit<Webhook, "place">): Promise<WebhookCreation> {
   const row = await obtainLedger(sql, webhook.serverId);
   const { ledger } = row;
-  const found = await sql.get<{ webhooks: number }>(
-    "SELECT count(*) AS webhooks FROM webhooks WHERE ledger = ?1",
-    ledger,
-  );
-  if ((found?.webhooks ?? 0) >= WEBHOOKS_PER_SERVER_MAX) return "full";
-  const columns = {
+  if ((await countRows(sql, "webhooks", "ledger = ?1", ledger)) >= WEBHOOKS_PER_SERVER_MAX) return "full";
+  await insertRow(sql, "webhooks", {
     webhook_id: webhook.webhookId,
     ledger,
     created_at: webhook.createdAt,
     ...toWebhookColumns({ ...webhook, place: lastOf(row) }),
-  };
-  const names = Object.keys(columns);
-  const places = names.map((_, index) => `?${index + 1}`);
-  await sql.run(`INSERT INTO webhooks (${names}) VALUES (${places})`, ...Object.values(columns));
+  });
   return "created";
 }
 
 export async function updateWebhook(sql: Sql, webhookId: string, change: WebhookChange): Promise<boolean> {
   if (!(await lockWebhook(sql, webhookId))) return false;
-  await write(sql, webhookId, change);
+  await updateRow(sql, "webhooks", "webhook_id", webhookId, toWebhookColumns(change));
   return true;
 }
 
@@ -88,66 +66,149 @@ export async function noteAttempt(
 ): Promise<boolean> {
   const row = await lockWebhook(sql, webhookId);
   if (!row || !isAsExpected(row, expected)) return false;
-  await write(sql, webhookId, progress);
+  await updateRow(sql, "webhooks", "webhook_id", webhookId, toWebhookColumns(progress));
   if (delivery) await addDelivery(sql, row.ledger, webhookId, delivery);
   return true;
 }
 
 export async function listDeliveries(sql: Sql, webhookId: string): Promise<Delivery[]> {
-  const rows = await sql.all<DeliveryRow>(
-    `SELECT at, event_ids, status, duration_ms, error, sealed_answer FROM deliveries
+  const rows = await sql.all<StoredDelivery>(
+    `SELECT ${DELIVERY_FIELDS} FROM deliveries
      WHERE ledger = (SELECT ledger FROM webhooks WHERE webhook_id = ?1) AND webhook_id = ?1 ORDER BY number DESC`,
     webhookId,
   );
   return rows.map(toDelivery);
 }
 
-export function countWaiting(
-  sql: Sql,
-  serverId: string,
-  after: LedgerPlace,
-  filter: EventFilter,
-): Promise<number> {
+export function countWaiting(sql: Sql, serverId: string, after: LedgerPosition, filter: EventFilter): Promise<number> {
   return countEventsAfter(sql, serverId, after, filter, WAITING_MAX);
 }
 
-function lockWebhook(
-  sql: Sql,
-  webhookId: string,
-): Promise<(ComparedRow & { readonly ledger: number }) | undefined> {
+function lockWebhook(sql: Sql, webhookId: string): Promise<(ComparedRow & { readonly ledger: number }) | undefined> {
   return sql.get(
     `SELECT ledger, ${COMPARED_COLUMNS} FROM webhooks WHERE webhook_id = ?1 ${sql.dialect.forUpdate}`,
     webhookId,
   );
 }
 
-async function write(sql: Sql, webhookId: string, change: WebhookChange): Promise<void> {
-  const columns = toWebhookColumns(change);
-  const names = Object.keys(columns);
-  if (names.length === 0) return;
-  const assignments = names.map((name, index) => `${name} = ?${index + 2}`);
-  await sql.run(
-    `UPDATE webhooks SET ${assignments} WHERE webhook_id = ?1`,
-    webhookId,
-    ...Object.values(columns),
-  );
-}
-
 async function addDelivery(sql: Sql, ledger: number, webhookId: string, delivery: Delivery): Promise<void> {
-  const { at, event_ids, status, duration_ms, error, sealed_answer } = toDeliveryRow(delivery);
   const last = await sql.get<{ number: number | null }>(
     "SELECT max(number) AS number FROM deliveries WHERE ledger = ?1 AND webhook_id = ?2",
-    ledger,
-    webhookId,
+    ...[ledger, webhookId],
   );
   const number = (last?.number ?? 0) + 1;
-  await sql.run(
-    `INSERT INTO deliveries (ledger, webhook_id, number, at, event_ids, status, duration_ms, error, sealed_answer)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
-    ...[ledger, webhookId, number, at, event_ids, status, duration_ms, error, sealed_answer],
-  );
+  await insertRow(sql, "deliveries", { ledger, webhook_id: webhookId, number, ...toDeliveryRow(delivery) });
   await sql.run(
     "DELETE FROM deliveries WHERE ledger = ?1 AND webhook_id = ?2 AND number <= ?3",
     ...[ledger, webhookId, number - DELIVERIES_MAX],
   );
+}
+
+/** `json`: a list or an object as JSON text. */
+type FieldKind = "text" | "integer" | "boolean" | "json";
+
+/** The column of every field that may change, but for the place, which has two. */
+const COLUMNS: Readonly<Record<Exclude<keyof WebhookChange, "place">, readonly [column: string, kind: FieldKind]>> = {
+  label: ["label", "text"],
+  format: ["format", "text"],
+  types: ["types", "json"],
+  language: ["language", "text"],
+  showJoinKey: ["show_join_key", "boolean"],
+  isEnabled: ["is_enabled", "boolean"],
+  sealedUrl: ["sealed_url", "text"],
+  shownUrl: ["shown_url", "text"],
+  lastSuccessAt: ["last_success_at", "integer"],
+  lastFailureAt: ["last_failure_at", "integer"],
+  firstFailureAt: ["first_failure_at", "integer"],
+  failures: ["failures", "integer"],
+  refusals: ["refusals", "integer"],
+  nextAttemptAt: ["next_attempt_at", "integer"],
+  disabledReason: ["disabled_reason", "text"],
+  message: ["message", "json"],
+  sealedSecret: ["sealed_secret", "text"],
+  sealedOldSecret: ["sealed_old_secret", "text"],
+  oldSecretUntil: ["old_secret_until", "integer"],
+};
+
+export type WebhookRow = Readonly<Record<string, Value>>;
+
+/** What is compared before an attempt is noted. */
+export const COMPARED_COLUMNS = "place_number, place_mark, sealed_url, is_enabled";
+export type ComparedRow = {
+  readonly place_number: number;
+  readonly place_mark: number;
+  readonly sealed_url: string;
+  readonly is_enabled: number;
+};
+
+export type StoredDelivery = Omit<Delivery, "eventIds"> & { readonly eventIds: string };
+export const DELIVERY_FIELDS = asFields("at, event_ids, status, duration_ms, error, sealed_answer");
+
+/** The columns of the fields that are given. */
+export function toWebhookColumns({ place, ...fields }: WebhookChange): Record<string, Value> {
+  const columns: Record<string, Value> = place ? { place_number: place.number, place_mark: place.mark } : {};
+  for (const [field, [column, kind]] of Object.entries(COLUMNS)) {
+    const value = fields[field as keyof typeof fields];
+    if (value !== undefined) columns[column] = toColumn(value, kind);
+  }
+  return columns;
+}
+
+export function toWebhook(row: WebhookRow): Webhook {
+  const fields = Object.entries(COLUMNS).map(([field, [column, kind]]) => {
+    return [field, parseColumn(row[column] ?? null, kind)];
+  });
+  return {
+    webhookId: row.webhook_id,
+    serverId: row.server_id,
+    createdAt: Number(row.created_at),
+    place: { number: Number(row.place_number), mark: Number(row.place_mark) },
+    ...Object.fromEntries(fields),
+  };
+}
+
+export function isAsExpected(
+  { place_number, place_mark, sealed_url, is_enabled }: ComparedRow,
+  { place, sealedUrl = sealed_url, isEnabled = Boolean(is_enabled) }: ExpectedWebhook,
+): boolean {
+  return (
+    place_number === place.number &&
+    place_mark === place.mark &&
+    sealed_url === sealedUrl &&
+    Boolean(is_enabled) === isEnabled
+  );
+}
+
+export function toDeliveryRow({ at, eventIds, status, durationMs, error, sealedAnswer }: Delivery) {
+  return {
+    at,
+    event_ids: JSON.stringify(eventIds),
+    status,
+    duration_ms: Math.round(durationMs),
+    error: error === null ? null : toStorable(error),
+    sealed_answer: sealedAnswer,
+  };
+}
+
+export function toDelivery(stored: StoredDelivery): Delivery {
+  return { ...stored, eventIds: JSON.parse(stored.eventIds) };
+}
+
+function toColumn(value: unknown, kind: FieldKind): Value {
+  if (value === null) return null;
+  if (kind === "json") return JSON.stringify(value);
+  return kind === "text" ? toStorable(String(value)) : Number(value);
+}
+
+function parseColumn(value: Value, kind: FieldKind): unknown {
+  if (value === null) return null;
+  switch (kind) {
+    case "text":
+    case "integer":
+      return value;
+    case "boolean":
+      return Boolean(value);
+    case "json":
+      return JSON.parse(String(value));
+  }
 }

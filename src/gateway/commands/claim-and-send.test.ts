@@ -1,21 +1,22 @@
 // A command is not sent when a read gets a 429 or a refusal between the claim and the sending. The rest of the dispatcher is
 // tested in test/journeys/delivering.test.ts and test/model.
 import { expect, test } from "bun:test";
-import type { Command } from "../../core/command.ts";
+import type { Command } from "../../core/commands/command.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
+import { CommandMeter } from "../meters.ts";
 import { CommandDispatcher } from "./command-dispatcher.ts";
-import { CommandMeter } from "./command-meter.ts";
 
 const NOW = 1_800_000_000_000;
 const LIMIT_MS = 30_000;
 const SERVER = {
   ...{ serverId: "srv_1", name: "Town", community: null },
-  ...{ createdAt: 0, keyRevision: 1, isSimulated: false, isWatched: true, publicStatus: null },
+  ...{ createdAt: 0, keyRevision: 1, isSimulated: false, isWatched: true, publicStatus: null, ownersSignIn: false },
 };
 const COMMAND: Command = {
   commandId: "cmd_1",
   serverId: SERVER.serverId,
   keyId: "key_1",
+  sentBy: { kind: "key", id: "key_1", name: "bot" },
   text: ":h",
   status: "sending",
   position: null,
@@ -28,15 +29,15 @@ const COMMAND: Command = {
 };
 
 /** A queue of one command. `learn` is called during the claim. */
-function setUp(learn: (outlook: { heldMs: number }) => void) {
+function setUp(learn: (callState: { heldMs: number }) => void) {
   const told: string[] = [];
-  const outlook = { heldMs: 0 };
+  const callState = { heldMs: 0 };
   const rested = Promise.withResolvers<number>();
   const commands: Partial<CommandQueue> = {
     expire: async () => 0,
     async claim() {
       told.push("taken");
-      learn(outlook);
+      learn(callState);
       return { kind: "claimed", command: COMMAND };
     },
     async requeue(commandId) {
@@ -58,13 +59,13 @@ function setUp(learn: (outlook: { heldMs: number }) => void) {
         told.push("sent");
         const hint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
         // Holds every later command, so that the test sends only one.
-        outlook.heldMs = LIMIT_MS;
+        callState.heldMs = LIMIT_MS;
         return { outcome: "done", hint };
       },
     },
-    outlook: {
+    callState: {
       findRefusedKey: () => undefined,
-      msUntilCommand: () => outlook.heldMs,
+      msUntilCommand: () => callState.heldMs,
       catchUpOn: async () => {},
       probe: () => undefined,
       markSending() {},
@@ -92,8 +93,8 @@ test("a command is sent when no read got a 429 or a refusal during its claim", a
 });
 
 test("a command is held when a read gets a 429 during its claim, for as long as the 429 says", async () => {
-  const { told, rested } = setUp((outlook) => {
-    outlook.heldMs = LIMIT_MS;
+  const { told, rested } = setUp((callState) => {
+    callState.heldMs = LIMIT_MS;
   });
   expect(await rested).toBe(LIMIT_MS);
   expect(told).toEqual(["taken", "given back: cmd_1"]);

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { Claim, CommandQueue } from "../../core/ports/commands.ts";
-import { CommandDispatcher, type DispatcherParts } from "./command-dispatcher.ts";
-import { CommandMeter } from "./command-meter.ts";
+import { CommandMeter } from "../meters.ts";
+import { CommandDispatcher, type DispatcherDeps } from "./command-dispatcher.ts";
 
 const NOW = 1_800_000_000_000;
 const CLAIMED: Claim = {
@@ -13,6 +13,7 @@ const CLAIMED: Claim = {
       commandId: "cmd_1",
       serverId: "srv_1",
       keyId: "key_1",
+      sentBy: { kind: "key", id: "key_1", name: "bot" },
       text: ":h",
       status: "sending",
       position: null,
@@ -42,7 +43,7 @@ function createStage(step: () => Promise<void>, queue: Partial<CommandQueue> = {
     claim: async () => ({ kind: "busy" }),
     ...queue,
   };
-  const parts: DispatcherParts = {
+  const parts: DispatcherDeps = {
     store: {
       commands: commands as CommandQueue,
       servers: {
@@ -56,6 +57,7 @@ function createStage(step: () => Promise<void>, queue: Partial<CommandQueue> = {
             isSimulated: false,
             isWatched: true,
             publicStatus: null,
+            ownersSignIn: false,
           },
         }),
         readServerKey: async () => "server-key",
@@ -67,7 +69,7 @@ function createStage(step: () => Promise<void>, queue: Partial<CommandQueue> = {
         return { outcome: "done", hint: { limit: null, remaining: null, resetAt: null, retryAfterMs: null } };
       },
     },
-    outlook: {
+    callState: {
       catchUpOn: async () => {},
       findRefusedKey: () => undefined,
       msUntilCommand: () => 0,

@@ -1,25 +1,25 @@
 // Sends waiting commands: one worker for each game server with waiting commands, first in, first out, within our own rate
 // limit and the game API's. A worker claims, sends and records; a command that was claimed and not recorded is never sent again.
 // A result that could not be recorded, and a claim without an answer, are repeated until the store answers, also during a drain.
-import type { Command, CommandEnd } from "../../core/command.ts";
-import { delayAfterRateLimitMs, delayAfterSendMs } from "../../core/command-delay.ts";
-import { StoreUnavailable } from "../../core/errors.ts";
+import type { Command, CommandEnd } from "../../core/commands/command.ts";
 import {
   CONFIRM_WITHIN_MS,
   findConfirmations,
   type LogEntry,
   mayHaveRemoteEntry,
-} from "../../core/find-confirmations.ts";
+} from "../../core/commands/find-confirmations.ts";
+import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { Claim, CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Delivery, Upstream, UpstreamFailure } from "../../core/ports/upstream.ts";
+import { delayAfterRateLimitMs, delayAfterSendMs } from "../../core/readings/budget.ts";
+import { NO_CODE } from "../../core/readings/upstream-codes.ts";
 import { checkEveryMs, RunningTime } from "../../core/running-time.ts";
 import { createThrottle } from "../../core/throttle.ts";
-import { NO_CODE } from "../../core/upstream-codes.ts";
-import type { CommandMeter } from "./command-meter.ts";
+import type { CommandMeter } from "../meters.ts";
 
 /** With more concurrent calls, some would wait inside the runtime while their deadlines run. */
 const SENDS_MAX = 64;
@@ -36,7 +36,7 @@ const CLAIM_FRESH_MS = 2_000;
 const BURST_WAIT_FACTOR = 10;
 
 /** What is known about the game API from reads, and updated by the results of commands. */
-export interface CommandOutlook {
+export interface CommandCallState {
   /** The failure with which the game API refused the server's key or the global key: calling with it again is pointless. */
   findRefusedKey(server: GameServer, now: number): UpstreamFailure | undefined;
   /** How long no command may be sent, because of a pause after a 429, an open breaker or a parked server; 0 when one may be sent now. */
@@ -49,13 +49,10 @@ export interface CommandOutlook {
   applyDelivery(server: GameServer, delivery: Delivery, now: number): void;
 }
 
-export type DispatcherParts = {
-  readonly store: {
-    readonly commands: CommandQueue;
-    readonly servers: Pick<ServerStore, "find" | "readServerKey">;
-  };
+export type DispatcherDeps = {
+  readonly store: { readonly commands: CommandQueue; readonly servers: Pick<ServerStore, "find" | "readServerKey"> };
   readonly upstream: Pick<Upstream, "sendCommand">;
-  readonly outlook: CommandOutlook;
+  readonly callState: CommandCallState;
   readonly clock: Clock;
   readonly pause: SleepUntilWoken;
   readonly intervalMs: number;
@@ -81,7 +78,6 @@ type Worker = {
 };
 
 export class CommandDispatcher {
-  readonly #parts: DispatcherParts;
   readonly #workers = new Map<string, Worker>();
   readonly #throttleStoreFault = createThrottle(STORE_FAULT_LOG_MS);
   readonly #throttleBug = createThrottle(BUG_LOG_MS);
@@ -91,13 +87,11 @@ export class CommandDispatcher {
   #isStopped = false;
   #stopped: Promise<void> | undefined;
 
-  constructor(parts: DispatcherParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: DispatcherDeps) {}
 
   /** Starts workers for the commands that were waiting when the last process ended. */
   async start(): Promise<void> {
-    for (const serverId of await this.#parts.store.commands.listWaitingServers()) this.notify(serverId);
+    for (const serverId of await this.deps.store.commands.listWaitingServers()) this.notify(serverId);
   }
 
   /** To be called when a command of this server may be waiting. */
@@ -147,8 +141,7 @@ export class CommandDispatcher {
     });
     const everyMs = checkEveryMs(graceMs);
     const running = new RunningTime(performance.now(), everyMs);
-    while (!isEnded && running.at(performance.now()) < graceMs)
-      await Promise.race([ended, Bun.sleep(everyMs)]);
+    while (!isEnded && running.at(performance.now()) < graceMs) await Promise.race([ended, Bun.sleep(everyMs)]);
     this.#isStopped = true;
   }
 
@@ -156,12 +149,12 @@ export class CommandDispatcher {
   async confirm(serverId: string, log: string, now: number): Promise<void> {
     // Nearly no reading shows a command that came through the game's API, so the store is not asked for most of them.
     if (!mayHaveRemoteEntry(log)) return;
-    const { commands } = this.#parts.store;
+    const { commands } = this.deps.store;
     const sent = await commands.listSent(serverId, now - CONFIRM_WITHIN_MS);
     if (sent.every(({ loggedAt }) => loggedAt !== null)) return;
     for (const { commandId, loggedAt } of findConfirmations(sent, JSON.parse(log) as LogEntry[])) {
       await commands.confirm(commandId, loggedAt, now);
-      this.#parts.meter.count("confirmed");
+      this.deps.meter.count("confirmed");
     }
   }
 
@@ -188,7 +181,7 @@ export class CommandDispatcher {
 
   /** Waits until a burst of commands has been accepted, so that QUEUE_MAX applies to the whole burst before the first is sent. */
   async #letBurstArrive(worker: Worker): Promise<void> {
-    const { burstQuietMs } = this.#parts;
+    const { burstQuietMs } = this.deps;
     const until = performance.now() + burstQuietMs * BURST_WAIT_FACTOR;
     do {
       worker.isNotified = false;
@@ -198,7 +191,7 @@ export class CommandDispatcher {
 
   /** Sends one command if one may be sent now. Returns the wait before the next step; undefined when the queue is empty. */
   async #step(serverId: string, worker: Worker): Promise<number | undefined> {
-    const { store, clock, ttlMs, outlook, meter } = this.#parts;
+    const { store, clock, ttlMs, callState, meter } = this.deps;
     const now = clock();
     meter.count("expired", await store.commands.expire(serverId, now - ttlMs, now));
     const server = store.servers.find(serverId);
@@ -210,12 +203,12 @@ export class CommandDispatcher {
     }
     // Another instance has just added the server, and this instance has not loaded it yet.
     if (!server) return STORE_RETRY_MS;
-    await outlook.catchUpOn(server, now);
+    await callState.catchUpOn(server, now);
     // Not by a command: one that fails may be lost.
-    void outlook.probe(server, now)?.catch((error) => {
+    void callState.probe(server, now)?.catch((error) => {
       if (!this.#isStopping) this.#logFault(error, serverId);
     });
-    const refusedKey = outlook.findRefusedKey(server, now);
+    const refusedKey = callState.findRefusedKey(server, now);
     const heldMs = refusedKey ? 0 : this.#msUntilSend(server, now);
     if (heldMs > 0) return await this.#msUntilHeadExpires(serverId, now, heldMs);
     this.#sends++;
@@ -232,7 +225,7 @@ export class CommandDispatcher {
     worker: Worker,
     refusedKey: UpstreamFailure | undefined,
   ): Promise<number | undefined> {
-    const { clock, ttlMs, intervalMs } = this.#parts;
+    const { clock, ttlMs, intervalMs } = this.deps;
     const { serverId } = server;
     const now = clock();
     // With a refused key all waiting commands fail at once: nothing is sent, so no interval is needed.
@@ -247,14 +240,14 @@ export class CommandDispatcher {
 
   async #claim(serverId: string, worker: Worker, now: number, holdMs: number): Promise<Claim> {
     worker.isClaimUnanswered = true;
-    const claim = await this.#parts.store.commands.claim(serverId, now, holdMs);
+    const claim = await this.deps.store.commands.claim(serverId, now, holdMs);
     worker.isClaimUnanswered = false;
     return claim;
   }
 
   /** For the last claim of a worker. It has sent nothing, so what it may have taken must not become `unknown`. */
   async #putBackUnanswered(serverId: string, worker: Worker): Promise<void> {
-    const { store, clock, intervalMs } = this.#parts;
+    const { store, clock, intervalMs } = this.deps;
     try {
       await this.#record(worker, async () => {
         const claim = await this.#claim(serverId, worker, clock(), intervalMs);
@@ -266,7 +259,7 @@ export class CommandDispatcher {
   }
 
   async #send(server: GameServer, serverKey: string, worker: Worker, command: Command): Promise<void> {
-    const { store, upstream, outlook, clock, intervalMs, ttlMs, log } = this.#parts;
+    const { store, upstream, callState, clock, intervalMs, ttlMs, log } = this.deps;
     const { serverId } = server;
     // If this process was suspended since the claim, another instance may have claimed the command.
     const beganAt = clock();
@@ -274,12 +267,12 @@ export class CommandDispatcher {
     const isExpired = beganAt - command.queuedAt > ttlMs;
     // A read may have got a 429 or a refusal while the claim was written.
     const isStopped =
-      outlook.findRefusedKey(server, beganAt) !== undefined || outlook.msUntilCommand(server, beganAt) > 0;
+      callState.findRefusedKey(server, beganAt) !== undefined || callState.msUntilCommand(server, beganAt) > 0;
     if (isOld || isExpired || isStopped || this.#isStopping) return await this.#requeue(worker, command);
-    outlook.markSending(server, beganAt);
+    callState.markSending(server, beganAt);
     const delivery = await upstream.sendCommand(serverKey, command.text);
     const now = clock();
-    outlook.applyDelivery(server, delivery, now);
+    callState.applyDelivery(server, delivery, now);
     if (delivery.outcome === "done") {
       worker.refusals = 0;
       // In this order, because a Redis that is out of memory accepts `settle` but not `hold`.
@@ -299,30 +292,30 @@ export class CommandDispatcher {
   }
 
   #msUntilSend(server: GameServer, now: number): number {
-    const outlookMs = this.#parts.outlook.msUntilCommand(server, now);
-    return outlookMs === 0 && this.#sends >= SENDS_MAX ? 100 : outlookMs;
+    const heldMs = this.deps.callState.msUntilCommand(server, now);
+    return heldMs === 0 && this.#sends >= SENDS_MAX ? 100 : heldMs;
   }
 
   /** Wakes the worker when the oldest command expires, so that its status changes on time. */
   async #msUntilHeadExpires(serverId: string, now: number, heldMs: number): Promise<number | undefined> {
-    const { items } = await this.#parts.store.commands.list({ serverId, status: "queued", limit: 200 });
+    const { items } = await this.deps.store.commands.list({ serverId, status: "queued", limit: 200 });
     const head = items.at(-1);
-    return head && Math.min(heldMs, head.queuedAt + this.#parts.ttlMs + 1 - now);
+    return head && Math.min(heldMs, head.queuedAt + this.deps.ttlMs + 1 - now);
   }
 
   /** Puts the command back to the head of its queue. `before` runs first, so that it takes effect before the next claim. */
   async #requeue(worker: Worker, { commandId }: Command, before?: () => Promise<void>): Promise<void> {
-    this.#parts.meter.count("returned");
+    this.deps.meter.count("returned");
     await this.#record(worker, async () => {
       await before?.();
-      await this.#parts.store.commands.requeue(commandId);
+      await this.deps.store.commands.requeue(commandId);
     });
   }
 
   async #settle(worker: Worker, { commandId }: Command, end: CommandEnd): Promise<void> {
-    this.#parts.meter.count(end.status);
-    await this.#record(worker, () => this.#parts.store.commands.settle(commandId, end, this.#parts.clock()));
-    this.#parts.onSettled?.(commandId);
+    this.deps.meter.count(end.status);
+    await this.#record(worker, () => this.deps.store.commands.settle(commandId, end, this.deps.clock()));
+    this.deps.onSettled?.(commandId);
   }
 
   /**
@@ -348,20 +341,20 @@ export class CommandDispatcher {
   }
 
   #logStoreFault(error: StoreUnavailable): void {
-    this.#throttleStoreFault(this.#parts.clock(), (unlogged) => {
-      this.#parts.log.warn({ err: error, unlogged }, "commands wait: the store cannot answer");
+    this.#throttleStoreFault(this.deps.clock(), (unlogged) => {
+      this.deps.log.warn({ err: error, unlogged }, "commands wait: the store cannot answer");
     });
   }
 
   #logBug(error: unknown, serverId: string): void {
-    this.#throttleBug(this.#parts.clock(), (unlogged) => {
+    this.#throttleBug(this.deps.clock(), (unlogged) => {
       const fields = { err: error, server_id: serverId, unlogged };
-      this.#parts.log.error(fields, "sending a command failed unexpectedly");
+      this.deps.log.error(fields, "sending a command failed unexpectedly");
     });
   }
 
   async #pause(worker: Worker, ms: number): Promise<void> {
-    if (ms > 0) await this.#parts.pause(ms, worker.wake.signal);
+    if (ms > 0) await this.deps.pause(ms, worker.wake.signal);
   }
 }
 
@@ -370,9 +363,5 @@ function failWith({ code, message }: UpstreamFailure): CommandEnd {
 }
 
 function loseWith({ code, message }: UpstreamFailure): CommandEnd {
-  return {
-    status: "unknown",
-    upstreamCode: code === NO_CODE ? null : code,
-    upstreamMessage: message,
-  };
+  return { status: "unknown", upstreamCode: code === NO_CODE ? null : code, upstreamMessage: message };
 }

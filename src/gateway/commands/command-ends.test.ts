@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Command, CommandStatus } from "../../core/command.ts";
+import type { Command, CommandStatus } from "../../core/commands/command.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { SleepUntilWoken } from "../../core/ports/clock.ts";
+import { STREAMS_PER_KEY_MAX, StreamSlots, TOO_MANY_STREAMS } from "../events/stream-slots.ts";
 import { CommandEnds, WAITING_MAX, WAITING_PER_KEY_MAX } from "./command-ends.ts";
 
 const DEADLINE_MS = 4_000;
@@ -24,6 +25,7 @@ class HeldPauses {
 
 function setUp(first: CommandStatus) {
   const pauses = new HeldPauses();
+  const slots = new StreamSlots();
   const state = { status: first as CommandStatus, finds: 0, isAway: false };
   const commands = {
     async find() {
@@ -32,8 +34,8 @@ function setUp(first: CommandStatus) {
       return { commandId: "cmd_1", status: state.status } as Command;
     },
   };
-  const ends = new CommandEnds(commands, pauses.pause);
-  return { pauses, state, ends, wait: (keyId = "key_1") => ends.wait("cmd_1", keyId, DEADLINE_MS) };
+  const ends = new CommandEnds(commands, pauses.pause, slots);
+  return { pauses, state, ends, slots, wait: (keyId = "key_1") => ends.wait("cmd_1", keyId, DEADLINE_MS) };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -138,5 +140,53 @@ describe("waiting for the end of a command", () => {
     pauses.end(true);
     await Promise.all(waiting);
     expect(ends.waiting).toBe(0);
+  });
+});
+
+describe("a caller that asked to wait", () => {
+  const asked = (keyId = "key_1", mayGoOn = async () => true) => {
+    return { waitMs: DEADLINE_MS, keyId, signal: new AbortController().signal, mayGoOn };
+  };
+
+  test("goes on at the end of the command, after its time, when it has gone, when it may not, and at a drain", async () => {
+    const byEnd = setUp("queued");
+    const ended = byEnd.ends.waitFor("cmd_1", asked());
+    await settle();
+    byEnd.state.status = "sent";
+    byEnd.ends.wake("cmd_1");
+    expect(await ended).toBeUndefined();
+
+    const { ends, pauses } = setUp("queued");
+    const late = ends.waitFor("cmd_1", asked());
+    await settle();
+    pauses.end(true);
+    expect(await late).toBeUndefined();
+    const gone = new AbortController();
+    const left = ends.waitFor("cmd_1", { ...asked(), signal: gone.signal });
+    gone.abort();
+    expect(await left).toBeUndefined();
+    const forbidden = ends.waitFor(
+      "cmd_1",
+      asked("key_1", async () => false),
+    );
+    await settle();
+    pauses.end(false);
+    expect(await forbidden).toBeUndefined();
+    const drained = ends.waitFor("cmd_1", asked());
+    ends.stop();
+    expect(await drained).toBeUndefined();
+    expect(await ends.waitFor("cmd_1", asked())).toBeUndefined();
+    expect(ends.waiting).toBe(0);
+  });
+
+  test("counts among the streams and waiting reads of its key, and is refused beyond them", async () => {
+    const { ends, slots } = setUp("queued");
+    for (let taken = 1; taken < STREAMS_PER_KEY_MAX; taken++) slots.take("key_1");
+    const waiting = ends.waitFor("cmd_1", asked());
+    expect(await ends.waitFor("cmd_1", asked())).toBe(TOO_MANY_STREAMS);
+    expect(slots.take("key_1")).toBe(false);
+    ends.stop();
+    await waiting;
+    expect(slots.take("key_1")).toBe(true);
   });
 });

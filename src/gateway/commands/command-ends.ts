@@ -1,11 +1,12 @@
 // Waits for the ends of commands, for callers that want to hear them with their answer. All callers that wait for one command
 // share one poll of the store; the dispatcher of this instance ends the wait at once.
-import type { Command, CommandStatus } from "../../core/command.ts";
-import { StoreUnavailable } from "../../core/errors.ts";
+import type { Command, CommandStatus } from "../../core/commands/command.ts";
+import { type Refusal, StoreUnavailable } from "../../core/errors.ts";
 import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import { Slots } from "../../core/slots.ts";
-import { STREAMS_PER_KEY_MAX } from "../events/stream-slots.ts";
+import { type WaitOptions, waitBounded } from "../events/bounded-wait.ts";
+import { STREAMS_PER_KEY_MAX, type StreamSlots, TOO_MANY_STREAMS } from "../events/stream-slots.ts";
 
 /** How soon a caller hears of an end that another instance has recorded. */
 const POLL_MS = 250;
@@ -18,6 +19,10 @@ export const WAITING_PER_KEY_MAX = STREAMS_PER_KEY_MAX;
 
 const UNFINISHED: ReadonlySet<CommandStatus> = new Set(["queued", "sending"]);
 
+export function isFinished({ status }: Pick<Command, "status">): boolean {
+  return !UNFINISHED.has(status);
+}
+
 type Poll = {
   readonly stopped: AbortController;
   ended: Promise<Command | undefined>;
@@ -26,16 +31,17 @@ type Poll = {
 };
 
 export class CommandEnds {
-  readonly #commands: Pick<CommandQueue, "find">;
-  readonly #pause: SleepUntilWoken;
   readonly #polls = new Map<string, Poll>();
   readonly #slots = new Slots();
+  readonly #stopped = new AbortController();
   #waiting = 0;
 
-  constructor(commands: Pick<CommandQueue, "find">, pause: SleepUntilWoken) {
-    this.#commands = commands;
-    this.#pause = pause;
-  }
+  constructor(
+    private readonly commands: Pick<CommandQueue, "find">,
+    private readonly pause: SleepUntilWoken,
+    /** Shared with the streams and waiting reads of each key. */
+    private readonly streamSlots: StreamSlots,
+  ) {}
 
   get waiting(): number {
     return this.#waiting;
@@ -48,20 +54,55 @@ export class CommandEnds {
   async wait(commandId: string, keyId: string, ms: number): Promise<Command | undefined> {
     const mayWait = ms > 0 && this.#waiting < WAITING_MAX && this.#slots.take(keyId, WAITING_PER_KEY_MAX);
     if (!mayWait) return this.#find(commandId);
-    // Before the first read, so that an end that is recorded during it is not missed.
-    const poll = this.#polls.get(commandId) ?? this.#start(commandId);
     const over = new AbortController();
+    try {
+      return await this.#share(commandId, async (poll) => {
+        const command = await this.#find(commandId);
+        if (command && isFinished(command)) return command;
+        const late = this.pause(ms, AbortSignal.any([over.signal, poll.stopped.signal]));
+        return (await Promise.race([poll.ended, late])) ?? command;
+      });
+    } finally {
+      over.abort();
+      this.#slots.release(keyId);
+    }
+  }
+
+  /**
+   * Resolves when the command has ended, or the wait has: the caller then reads it again. A refusal when the key has as many
+   * waiting reads and streams as it may have.
+   */
+  async waitFor(commandId: string, options: WaitOptions): Promise<Refusal | undefined> {
+    if (this.#stopped.signal.aborted || this.#waiting >= WAITING_MAX) return undefined;
+    if (!this.streamSlots.take(options.keyId)) return TOO_MANY_STREAMS;
+    try {
+      await this.#share(commandId, async (poll) => {
+        await waitBounded(options, this.#stopped.signal, this.pause, async (ended) => {
+          const command = await this.#find(commandId);
+          if (command && isFinished(command)) return;
+          await Promise.race([poll.ended, untilAborted(ended)]);
+        });
+      });
+    } finally {
+      this.streamSlots.release(options.keyId);
+    }
+    return undefined;
+  }
+
+  /** Those who wait are answered at once, and nobody waits from now on. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  /** The poll begins before the first read, so that an end that is recorded during it is not missed. */
+  async #share<T>(commandId: string, use: (poll: Poll) => Promise<T>): Promise<T> {
+    const poll = this.#polls.get(commandId) ?? this.#start(commandId);
     this.#waiting++;
     poll.waiting++;
     try {
-      const command = await this.#find(commandId);
-      if (command && !UNFINISHED.has(command.status)) return command;
-      const late = this.#pause(ms, AbortSignal.any([over.signal, poll.stopped.signal]));
-      return (await Promise.race([poll.ended, late])) ?? command;
+      return await use(poll);
     } finally {
-      over.abort();
       this.#waiting--;
-      this.#slots.release(keyId);
       if (--poll.waiting === 0) this.#stop(commandId, poll);
     }
   }
@@ -92,12 +133,12 @@ export class CommandEnds {
     const { signal: stopped } = poll.stopped;
     while (!stopped.aborted) {
       const { signal: woken } = poll.wake;
-      if (!woken.aborted) await this.#pause(POLL_MS, AbortSignal.any([stopped, woken]));
+      if (!woken.aborted) await this.pause(POLL_MS, AbortSignal.any([stopped, woken]));
       if (stopped.aborted) break;
       // Made anew before the read, so that an end that is recorded meanwhile is not missed.
       poll.wake = new AbortController();
       const command = await this.#find(commandId);
-      if (command && !UNFINISHED.has(command.status)) return command;
+      if (command && isFinished(command)) return command;
     }
     return undefined;
   }
@@ -105,10 +146,17 @@ export class CommandEnds {
   /** A store that cannot answer now may answer before the caller has to. */
   async #find(commandId: string): Promise<Command | undefined> {
     try {
-      return await this.#commands.find(commandId);
+      return await this.commands.find(commandId);
     } catch (error) {
       if (error instanceof StoreUnavailable) return undefined;
       throw error;
     }
   }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
 }

@@ -92,20 +92,17 @@ describe("a submission", () => {
     [5_000, 5],
     [1, 1],
     [1_001, 2],
-  ])(
-    "to a full queue with an interval of %d ms is 5015 with a Retry-After of %d s",
-    async (intervalMs, seconds) => {
-      const { submit, waiting, notified } = createSubmission(intervalMs);
-      const answer = submit();
-      waiting[0]?.resolve({ declined: "full" });
-      expect(await answer).toMatchObject({
-        refused: { code: 5015, status: 429 },
-        fields: { retry_after: seconds },
-        headers: { "Retry-After": String(seconds) },
-      });
-      expect(notified).toEqual([]);
-    },
-  );
+  ])("to a full queue with an interval of %d ms is 5015 with a Retry-After of %d s", async (intervalMs, seconds) => {
+    const { submit, waiting, notified } = createSubmission(intervalMs);
+    const answer = submit();
+    waiting[0]?.resolve({ declined: "full" });
+    expect(await answer).toMatchObject({
+      refused: { code: 5015, status: 429 },
+      fields: { retry_after: seconds },
+      headers: { "Retry-After": String(seconds) },
+    });
+    expect(notified).toEqual([]);
+  });
 
   test("that is known to fail is refused with the reason and not queued, but a repeated one gets its receipt", async () => {
     const { submit, waiting, notified, waitingMaxima } = createSubmission();

@@ -1,12 +1,11 @@
 // Accepts commands: an accepted command is on disk.
-import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { ERRORS, type Refusal, refuse, refuseFor } from "../../core/errors.ts";
 import type { CommandDraft, CommandQueue, Receipt } from "../../core/ports/commands.ts";
-import type { ErrorFields } from "../../core/wire/error.ts";
 
 const IN_FLIGHT = refuse(ERRORS.idempotencyInFlight);
 const MISMATCH = refuse(ERRORS.idempotencyMismatch);
 
-export type CommandSubmitterParts = {
+export type CommandSubmitterDeps = {
   readonly commands: Pick<CommandQueue, "accept">;
   /** How long the queue needs to get shorter by one. */
   readonly intervalMs: number;
@@ -17,21 +16,17 @@ export type CommandSubmitterParts = {
 };
 
 export class CommandSubmitter {
-  readonly #parts: CommandSubmitterParts;
   readonly #full: Refusal;
   /** One entry for each request that waits for the disk. */
   readonly #inFlight = new Set<string>();
 
-  constructor(parts: CommandSubmitterParts) {
-    this.#parts = parts;
-    const retryAfter = Math.max(1, Math.ceil(parts.intervalMs / 1000));
-    const fields: ErrorFields["queueFull"] = { retry_after: retryAfter };
-    this.#full = refuse(ERRORS.queueFull, fields, { "Retry-After": String(retryAfter) });
+  constructor(private readonly deps: CommandSubmitterDeps) {
+    this.#full = refuseFor(ERRORS.queueFull, Math.max(1, Math.ceil(deps.intervalMs / 1000)));
   }
 
   /** `known` is why a new command would fail now: then it is refused with that, and not queued. */
   async submit(draft: CommandDraft, now: number, known?: Refusal): Promise<Receipt | Refusal> {
-    const { commands, notify, findParkedRefusal } = this.#parts;
+    const { commands, notify, findParkedRefusal } = this.deps;
     const { keyId, serverId, idempotencyKey, joinsSame } = draft;
     const refusal = findParkedRefusal(serverId) ?? known;
     if (refusal && idempotencyKey === undefined && !joinsSame) return refusal;
@@ -41,8 +36,7 @@ export class CommandSubmitter {
     try {
       // A repeated request gets its receipt all the same: its command was accepted, and may be sent later or has been sent.
       const acceptance = await (refusal ? commands.accept(draft, now, 0) : commands.accept(draft, now));
-      if ("declined" in acceptance)
-        return acceptance.declined === "full" ? (refusal ?? this.#full) : MISMATCH;
+      if ("declined" in acceptance) return acceptance.declined === "full" ? (refusal ?? this.#full) : MISMATCH;
       notify(serverId);
       return acceptance.receipt;
     } finally {

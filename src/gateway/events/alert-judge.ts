@@ -6,7 +6,7 @@ import { ALERT_FACTS, judgeAlerts } from "../../core/alerts/judge-alerts.ts";
 import type { ServerFacts } from "../../core/alerts/judge-server.ts";
 import { hasRules } from "../../core/alerts/rules.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
-import { type LedgerPlace, writeCursor } from "../../core/events/cursor.ts";
+import { type LedgerPosition, writeCursor } from "../../core/events/cursor.ts";
 import { typeOfKind } from "../../core/events/event-types.ts";
 import { silenceMs } from "../../core/events/judge-state.ts";
 import type { ServerMemory } from "../../core/events/memory.ts";
@@ -18,30 +18,24 @@ const PAGE_SIZE = 500;
 /** What is left after so many pages is judged in the next round. */
 const PAGES_MAX = 20;
 /** A place that moved past events without any meaning for alerts is written after so many of them. */
-const PLACE_LAG_MAX = 1_000;
+const POSITION_LAG_MAX = 1_000;
 
-type ReadFacts = {
-  readonly facts: readonly AlertFact[];
-  readonly place: LedgerPlace;
-  readonly hasMore: boolean;
-};
+type ReadFacts = { readonly facts: readonly AlertFact[]; readonly place: LedgerPosition; readonly hasMore: boolean };
 
 export class AlertJudge {
-  readonly #ledger: ServerLedger;
-  readonly #archive: Pick<Archive, "readPage">;
   #isDue = false;
   /** Where rules that were just set begin. */
-  #start: LedgerPlace | undefined;
+  #start: LedgerPosition | undefined;
   /** The newest place of the ledger, as far as we know. */
-  #last: LedgerPlace | undefined;
+  #last: LedgerPosition | undefined;
   /** How far the ledger was judged without a change of these alerts. */
-  #reached: { readonly from: AlertMemory; readonly place: LedgerPlace } | undefined;
+  #reached: { readonly from: AlertMemory; readonly place: LedgerPosition } | undefined;
   #nextAt: number | null = null;
 
-  constructor(ledger: ServerLedger, archive: Pick<Archive, "readPage">) {
-    this.#ledger = ledger;
-    this.#archive = archive;
-  }
+  constructor(
+    private readonly ledger: ServerLedger,
+    private readonly archive: Pick<Archive, "readPage">,
+  ) {}
 
   /** Whether something may have changed since alerts were judged. */
   get isDue(): boolean {
@@ -53,12 +47,14 @@ export class AlertJudge {
     return this.#nextAt;
   }
 
-  noteRecorded(last: LedgerPlace): void {
+  noteRecorded(last: LedgerPosition): void {
     this.#last = last;
     this.#isDue = true;
   }
 
+  /** Meanwhile somebody may have recorded what is no change of what is remembered, such as a claim. */
   noteTime(): void {
+    this.#last = undefined;
     this.#isDue = true;
   }
 
@@ -72,11 +68,11 @@ export class AlertJudge {
 
   /** Called before anything more is recorded: rules that are new begin here. */
   async prepare(): Promise<void> {
-    const memory = this.#ledger.recorded;
+    const memory = this.ledger.recorded;
     if (!memory || this.#start || memory.alerts.place || !hasRules(memory.alertRules)) return;
-    const { serverId } = this.#ledger;
+    const { serverId } = this.ledger;
     const start = { after: "now" } as const;
-    const page = await this.#archive.readPage({ serverId, start, filter: ALERT_FACTS, limit: 1 });
+    const page = await this.archive.readPage({ serverId, start, filter: ALERT_FACTS, limit: 1 });
     this.#start = "expired" in page ? page.oldest : page.next;
   }
 
@@ -92,7 +88,7 @@ export class AlertJudge {
 
   async #judge(now: number, intervalMs: number): Promise<void> {
     await this.prepare();
-    const ledger = this.#ledger;
+    const ledger = this.ledger;
     const memory = ledger.recorded;
     this.#isDue = false;
     // What is drafted is judged again when it is recorded or was refused.
@@ -108,22 +104,22 @@ export class AlertJudge {
     const server = toServerFacts(memory, intervalMs);
     const judged = judgeAlerts({ rules, states: alerts.states, facts, server, hasMore, now });
     this.#nextAt = judged.nextAt;
-    const isLagging = place.number - (alerts.place?.number ?? 0) > PLACE_LAG_MAX;
+    const isLagging = place.number - (alerts.place?.number ?? 0) > POSITION_LAG_MAX;
     const isChanged = judged.states !== alerts.states || alerts.place === null || isLagging || hasMore;
     const changed = isChanged ? { place: hasRules(rules) ? place : null, states: judged.states } : alerts;
     this.#reached = { from: changed, place };
     if (isChanged) ledger.addAlerts(changed, judged.events);
   }
 
-  async #readFacts(from: LedgerPlace): Promise<ReadFacts> {
-    const { serverId } = this.#ledger;
+  async #readFacts(from: LedgerPosition): Promise<ReadFacts> {
+    const { serverId } = this.ledger;
     if (this.#last?.number === from.number) return { facts: [], place: from, hasMore: false };
     const facts: AlertFact[] = [];
     let place = from;
     let hasMore = true;
     for (let pages = 0; pages < PAGES_MAX && hasMore; pages++) {
       const start = { after: place };
-      const page = await this.#archive.readPage({ serverId, start, filter: ALERT_FACTS, limit: PAGE_SIZE });
+      const page = await this.archive.readPage({ serverId, start, filter: ALERT_FACTS, limit: PAGE_SIZE });
       if ("expired" in page) {
         place = page.oldest;
         continue;
@@ -151,12 +147,16 @@ function toFact(serverId: string, event: LedgerEvent): AlertFact {
 }
 
 function toServerFacts(memory: ServerMemory, intervalMs: number): ServerFacts {
-  const { state, lastReadingAt, unknownMs, counts } = memory;
+  const { state, lastReadingAt, unknownMs, counts, sessions, playersShownAt } = memory;
   const { last } = counts;
   return {
     state,
-    vouchedUntil: lastReadingAt === null ? null : lastReadingAt + silenceMs(intervalMs),
+    validUntil: lastReadingAt === null ? null : lastReadingAt + silenceMs(intervalMs),
     unknownMs,
     count: last && { players: last.now.players, at: last.at, until: last.until },
+    goneSince(player) {
+      const session = sessions.get(player);
+      return session ? (session.absence?.seenUntil ?? null) : playersShownAt;
+    },
   };
 }

@@ -1,8 +1,9 @@
 // Events of one page of a ledger, ready to be sent. Many readers get the same bytes: each event is serialised once for each
 // format, and put together once for each filter.
-import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { LedgerPosition } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
 import { EventFrames, type StreamFormat } from "../../core/events/stream-frames.ts";
+import { HIDES_NOTHING, type HiddenSet } from "../../core/keys/rights.ts";
 import type { LedgerEvent } from "../../core/ports/archive.ts";
 
 /** A chunk ends with the event that reaches this size. */
@@ -10,28 +11,25 @@ const CHUNK_BYTES = 32_768;
 
 const encoder = new TextEncoder();
 
-/** A filter with a name: equal filters have equal names. */
-export type NamedFilter = { readonly name: string; readonly kinds: EventFilter };
+/** A filter with a name, and what is hidden in the events that pass it. Equal ones have equal names. */
+export type NamedFilter = { readonly name: string; readonly kinds: EventFilter; readonly hide: HiddenSet };
 
-export function nameFilter(kinds: EventFilter): NamedFilter {
-  return { name: [...kinds].sort((a, b) => a - b).join(), kinds };
+export function nameFilter(kinds: EventFilter, hide: HiddenSet = HIDES_NOTHING): NamedFilter {
+  return { name: `${hide}:${[...kinds].sort((a, b) => a - b).join()}`, kinds, hide };
 }
 
 /** Frames that are sent together. */
 export class StreamChunk {
-  readonly frames: readonly string[];
-  /** How many of the frames are events. */
-  readonly events: number;
-  /** The place that a reader has reached with it. */
-  readonly place: LedgerPlace;
   #encoded: Uint8Array<ArrayBuffer> | undefined;
   #size: number | undefined;
 
-  constructor(frames: readonly string[], events: number, place: LedgerPlace) {
-    this.frames = frames;
-    this.events = events;
-    this.place = place;
-  }
+  constructor(
+    readonly frames: readonly string[],
+    /** How many of the frames are events. */
+    readonly events: number,
+    /** The place that a reader has reached with it. */
+    readonly place: LedgerPosition,
+  ) {}
 
   /** All frames, one after the other. */
   get encoded(): Uint8Array<ArrayBuffer> {
@@ -41,39 +39,39 @@ export class StreamChunk {
 
   /** In bytes. */
   get size(): number {
-    this.#size ??=
-      this.#encoded?.length ?? this.frames.reduce((sum, frame) => sum + Buffer.byteLength(frame), 0);
+    this.#size ??= this.#encoded?.length ?? this.frames.reduce((sum, frame) => sum + Buffer.byteLength(frame), 0);
     return this.#size;
   }
 }
 
 export class EventBatch {
   /** The place that a reader has reached with all of it, past what its filter leaves out. */
-  readonly place: LedgerPlace;
+  readonly place: LedgerPosition;
   readonly #events: readonly EventFrames[];
   readonly #chunks = new Map<string, readonly StreamChunk[]>();
 
-  constructor(serverId: string, events: readonly LedgerEvent[], place: LedgerPlace) {
+  constructor(serverId: string, events: readonly LedgerEvent[], place: LedgerPosition) {
     this.#events = events.map((event) => new EventFrames(serverId, event));
     this.place = place;
   }
 
   /** The events after a place that pass the filter. */
-  chunksOf(format: StreamFormat, filter: NamedFilter, after: LedgerPlace): readonly StreamChunk[] {
+  chunksOf(format: StreamFormat, filter: NamedFilter, after: LedgerPosition): readonly StreamChunk[] {
     const [first] = this.#events;
     if (!first) return [];
     // Rare: a reader that was quicker than the feed of its server.
-    if (after.number >= first.event.number) return this.#write(format, filter.kinds, after.number);
+    if (after.number >= first.event.number) return this.#write(format, filter, after.number);
     const name = `${format} ${filter.name}`;
     const known = this.#chunks.get(name);
     if (known) return known;
-    const chunks = this.#write(format, filter.kinds, after.number);
+    const chunks = this.#write(format, filter, after.number);
     this.#chunks.set(name, chunks);
     return chunks;
   }
 
-  #write(format: StreamFormat, kinds: EventFilter, after: number): readonly StreamChunk[] {
-    const wanted = this.#events.filter(({ event }) => event.number > after && kinds.has(event.kind));
+  #write(format: StreamFormat, { kinds, hide }: NamedFilter, after: number): readonly StreamChunk[] {
+    const passing = this.#events.filter(({ event }) => event.number > after && kinds.has(event.kind));
+    const wanted = hide === HIDES_NOTHING ? passing : passing.flatMap((frames) => frames.shownTo(hide) ?? []);
     const chunks: StreamChunk[] = [];
     let frames: string[] = [];
     let length = 0;

@@ -5,8 +5,9 @@ import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
 import { filterAll, parseTypes } from "../../core/events/event-types.ts";
 import type { LedgerPage } from "../../core/ports/archive.ts";
 import { ALL_SECTIONS } from "../../core/sections.ts";
-import { EventBell, POLL_MS } from "./event-bell.ts";
-import { type EventQuery, EventReader, RECHECK_MS, type WaitOptions } from "./event-reader.ts";
+import { RECHECK_MS, type WaitOptions } from "./bounded-wait.ts";
+import { EventNotifier, POLL_MS } from "./event-notifier.ts";
+import { type EventQuery, EventReader } from "./event-reader.ts";
 import { STREAMS_PER_KEY_MAX, StreamSlots, TOO_MANY_STREAMS } from "./stream-slots.ts";
 
 const WAIT_MS = 25_000;
@@ -17,10 +18,10 @@ function open() {
   const errors: string[] = [];
   const log = { error: (_: object, message: string) => errors.push(message) };
   const { pause } = pauses;
-  const bell = new EventBell({ archive, pause, log });
-  const reader = new EventReader({ archive, bell, slots: new StreamSlots(), pause });
+  const notifier = new EventNotifier({ archive, pause, log });
+  const reader = new EventReader({ archive, notifier, slots: new StreamSlots(), pause });
   const wait = (changes: Partial<EventQuery> = {}, options: Partial<WaitOptions> = {}) => {
-    const query = { serverId: "srv_a", start: { after: "now" }, filter: filterAll(), limit: 100 } as const;
+    const query = { serverId: "srv_a", start: { after: "now" }, filter: filterAll(), hide: 0, limit: 100 } as const;
     return reader.readOrWait(
       { ...query, ...changes },
       {
@@ -32,7 +33,7 @@ function open() {
       },
     );
   };
-  return { archive, pauses, bell, reader, wait, errors };
+  return { archive, pauses, notifier, reader, wait, errors };
 }
 
 function numbersOf(page: LedgerPage | object): number[] {
@@ -56,23 +57,23 @@ test("events that are there are told without waiting", async () => {
 });
 
 test("an event that this instance records is told as soon as it rings, and nothing goes on afterwards", async () => {
-  const { archive, pauses, bell, wait } = open();
+  const { archive, pauses, notifier, wait } = open();
   for (const start of [{ after: "now" }, "newest"] as const) {
     const waiting = wait({ start, serverId: `srv_${JSON.stringify(start)}` });
     await pauses.reach(WAIT_MS);
     await archive.add(`srv_${JSON.stringify(start)}`, makeEvent(1));
-    bell.ring(`srv_${JSON.stringify(start)}`);
+    notifier.ring(`srv_${JSON.stringify(start)}`);
     expect(numbersOf(await waiting)).toEqual([1]);
   }
   expect(pauses.lengths).toEqual([]);
 });
 
 test("what is recorded while the reader looks is not missed", async () => {
-  const { archive, bell, wait } = open();
+  const { archive, notifier, wait } = open();
   archive.onPageRead = async () => {
     archive.onPageRead = undefined;
     await archive.add("srv_a", makeEvent(1));
-    bell.ring("srv_a");
+    notifier.ring("srv_a");
   };
   expect(numbersOf(await wait())).toEqual([1]);
 });
@@ -94,7 +95,7 @@ test("an event of another instance is found by one query for all servers that so
 });
 
 test("an event that the filter leaves out is looked at once, and the cursor moves past it", async () => {
-  const { archive, pauses, bell, wait } = open();
+  const { archive, pauses, notifier, wait } = open();
   const waiting = wait({ filter: filterOf("server.changed") });
   await pauses.reach(WAIT_MS);
   await archive.add("srv_a", makeEvent(1));
@@ -104,7 +105,7 @@ test("an event that the filter leaves out is looked at once, and the cursor move
     looks++;
     looked.resolve();
   };
-  bell.ring("srv_a");
+  notifier.ring("srv_a");
   await looked.promise;
   for (let polls = 0; polls < 3; polls++) {
     await pauses.reach(POLL_MS);
@@ -117,13 +118,13 @@ test("an event that the filter leaves out is looked at once, and the cursor move
 });
 
 test("events of other servers do not wake a reader", async () => {
-  const { archive, pauses, bell, wait } = open();
+  const { archive, pauses, notifier, wait } = open();
   const waiting = wait();
   await pauses.reach(WAIT_MS);
   let looks = 0;
   archive.onPageRead = async () => void looks++;
   await archive.add("srv_b", makeEvent(1));
-  bell.ring("srv_b");
+  notifier.ring("srv_b");
   pauses.end(POLL_MS);
   await pauses.reach(POLL_MS);
   expect(looks).toBe(0);
@@ -171,7 +172,7 @@ test("a reader that goes away, or may not read any more, stops waiting and makes
 });
 
 test("twenty reads of a key wait; the next is refused until one ends, and other keys have room", async () => {
-  const { archive, pauses, bell, wait } = open();
+  const { archive, pauses, notifier, wait } = open();
   const waiting = Array.from({ length: STREAMS_PER_KEY_MAX }, () => wait());
   await pauses.reach(WAIT_MS, STREAMS_PER_KEY_MAX);
   expect(await wait()).toBe(TOO_MANY_STREAMS);
@@ -180,7 +181,7 @@ test("twenty reads of a key wait; the next is refused until one ends, and other 
   await archive.add("srv_a", makeEvent(1));
   // There is something now, so it need not wait.
   expect(isRefusal(await wait({ start: { after: "earliest" } }))).toBe(false);
-  bell.ring("srv_a");
+  notifier.ring("srv_a");
   for (const page of await Promise.all([...waiting, ...others])) expect(numbersOf(page)).toEqual([1]);
   const again = wait();
   await pauses.reach(WAIT_MS);

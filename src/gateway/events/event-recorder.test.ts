@@ -123,11 +123,7 @@ describe("an entry that the game shows for weeks", () => {
 test("a role of staff that a reading does not show is remembered, over restarts", async () => {
   const stage = new Stage();
   const admins = { "5": "E" };
-  for (const Staff of [
-    { Admins: admins, Mods: { "2": "Mo" } },
-    { Admins: {} },
-    { Admins: admins, Mods: {} },
-  ]) {
+  for (const Staff of [{ Admins: admins, Mods: { "2": "Mo" } }, { Admins: {} }, { Admins: admins, Mods: {} }]) {
     await stage.read({ Staff });
     stage.restart();
     stage.now += 5_000;

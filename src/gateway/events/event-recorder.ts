@@ -1,26 +1,27 @@
 // Records what readings say happened. Readings are judged one server at a time and written in batches; while the archive is
 // away, events wait in memory up to a ceiling, and a gap tells of what did not fit.
-import { ArchiveUnavailable, StoreUnavailable } from "../../core/errors.ts";
-import type { Element } from "../../core/events/elements.ts";
-import type { GameHook } from "../../core/events/game-hook.ts";
-import type { Failure } from "../../core/events/judge-state.ts";
-import type { GameReading, HashIdentity, IdentifiedReading } from "../../core/events/reading.ts";
 import {
   CONFIRM_WITHIN_MS,
   isRemoteEntry,
   type LogEntry,
   matchCommands,
-} from "../../core/find-confirmations.ts";
+} from "../../core/commands/find-confirmations.ts";
+import { ArchiveUnavailable, StoreUnavailable } from "../../core/errors.ts";
+import type { Element } from "../../core/events/elements.ts";
+import type { GameHook } from "../../core/events/game-hook.ts";
+import type { FindCommand } from "../../core/events/judge-lists.ts";
+import type { Failure } from "../../core/events/judge-state.ts";
+import type { GameReading, HashIdentity, IdentifiedReading } from "../../core/events/reading.ts";
 import type { Archive, KnownServer } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
+import type { WatchPlan } from "../../core/readings/watch-plan.ts";
 import { createThrottle } from "../../core/throttle.ts";
-import type { WatchPlan } from "../../core/watch-plan.ts";
 import { MapLearner } from "../maps/map-learner.ts";
 import { AlertJudge } from "./alert-judge.ts";
 import type { HookOutcome, KeptReading, Recorder } from "./recorder.ts";
-import { type FindCommandId, type HookInput, type LedgerInput, ServerLedger } from "./server-ledger.ts";
+import { type HookInput, type LedgerInput, ServerLedger } from "./server-ledger.ts";
 import { type QueueTimer, ServerQueue } from "./server-queue.ts";
 import { WaitingHooks } from "./waiting-hooks.ts";
 
@@ -38,7 +39,7 @@ const IDLE_MS = 600_000;
 /** A failure that changes nothing is not recorded, so only now and then we look whether others have recorded. */
 const REFRESH_MS = 60_000;
 
-export type EventRecorderParts = {
+export type EventRecorderDeps = {
   readonly archive: Archive;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
@@ -49,7 +50,6 @@ export type EventRecorderParts = {
 };
 
 export class EventRecorder implements Recorder {
-  readonly #parts: EventRecorderParts;
   readonly #mapLearner: MapLearner;
   readonly #timer: QueueTimer;
   readonly #queues = new Map<string, ServerQueue>();
@@ -69,12 +69,11 @@ export class EventRecorder implements Recorder {
   /** Called with the server of every record that is on disk. */
   onRecorded: ((serverId: string) => void) | undefined;
 
-  constructor(parts: EventRecorderParts) {
-    this.#parts = parts;
-    this.#mapLearner = new MapLearner(parts.archive, parts.clock, (error) => this.#logFault(error));
+  constructor(private readonly deps: EventRecorderDeps) {
+    this.#mapLearner = new MapLearner(deps.archive, deps.clock, (error) => this.#logFault(error));
     this.#timer = {
-      clock: parts.clock,
-      sleep: parts.sleep,
+      clock: deps.clock,
+      sleep: deps.sleep,
       isInUse: (queue) => !this.#isStopped && this.#queues.get(queue.ledger.serverId) === queue,
       onDue: (queue) => {
         this.#busy.add(queue);
@@ -123,7 +122,7 @@ export class EventRecorder implements Recorder {
   takeTime(serverId: string, at: number): void {
     const known = this.#queues.get(serverId);
     // Not used by this: it would stay in memory for ever.
-    const usedAt = known?.usedAt ?? this.#parts.clock();
+    const usedAt = known?.usedAt ?? this.deps.clock();
     const queue = this.#queueOf(serverId);
     queue.usedAt = usedAt;
     if (!queue.inputs.some((input) => "passedAt" in input)) queue.inputs.push({ passedAt: at });
@@ -147,7 +146,7 @@ export class EventRecorder implements Recorder {
     this.#waitingHooks.failServer(serverId, new ArchiveUnavailable("the server was deleted"));
     this.#queues.delete(serverId);
     this.#mapLearner.removeServer(serverId);
-    await this.#parts.archive.removeServer(serverId);
+    await this.deps.archive.removeServer(serverId);
   }
 
   /** Whether the server is in memory. */
@@ -176,19 +175,19 @@ export class EventRecorder implements Recorder {
   /** Records what waits, if the archive answers within this time, and takes nothing more. */
   async stop(withinMs: number): Promise<void> {
     const lastWrites = this.flush().then(() => this.#mapLearner.write());
-    await Promise.race([lastWrites, this.#parts.sleep(withinMs)]);
+    await Promise.race([lastWrites, this.deps.sleep(withinMs)]);
     this.#isStopped = true;
   }
 
   #queueOf(serverId: string): ServerQueue {
     let queue = this.#queues.get(serverId);
     if (!queue) {
-      const ledger = new ServerLedger(serverId, this.#parts.hash);
-      const alerts = new AlertJudge(ledger, this.#parts.archive);
+      const ledger = new ServerLedger(serverId, this.deps.hash);
+      const alerts = new AlertJudge(ledger, this.deps.archive);
       queue = new ServerQueue(ledger, alerts, this.#timer);
       this.#queues.set(serverId, queue);
     }
-    queue.usedAt = this.#parts.clock();
+    queue.usedAt = this.deps.clock();
     this.#busy.add(queue);
     return queue;
   }
@@ -265,7 +264,7 @@ export class EventRecorder implements Recorder {
   }
 
   #backOff(): void {
-    const backoff = this.#parts.sleep(RETRY_MS).then(() => {
+    const backoff = this.deps.sleep(RETRY_MS).then(() => {
       // A later failure has begun another.
       if (this.#backoff !== backoff) return;
       this.#backoff = undefined;
@@ -300,6 +299,7 @@ export class EventRecorder implements Recorder {
         else if ("passedAt" in input) {
           await this.#refresh(queue);
           ledger.judgeTime(input.passedAt);
+          queue.alerts.noteTime();
         } else {
           this.#judgeFailure(ledger, input.failure, input.at);
           await this.#refresh(queue);
@@ -316,21 +316,22 @@ export class EventRecorder implements Recorder {
   async #load(queue: ServerQueue): Promise<void> {
     const { ledger, alerts } = queue;
     if (ledger.isLoaded) return;
-    ledger.load(await this.#parts.archive.load(ledger.serverId));
+    ledger.load(await this.deps.archive.load(ledger.serverId));
     alerts.noteLoaded();
-    queue.comparedAt = this.#parts.clock();
+    queue.comparedAt = this.deps.clock();
     this.#isDown = false;
   }
 
   /** Where nothing is recorded, what others have recorded, and a change of the rules of alerts, would not be noticed. */
   async #refresh(queue: ServerQueue): Promise<void> {
-    const { archive, clock } = this.#parts;
+    const { archive, clock } = this.deps;
     const { ledger } = queue;
     const now = clock();
     if (ledger.hasDraft || Math.abs(now - queue.comparedAt) < REFRESH_MS) return;
     const known = await archive.load(ledger.serverId);
     queue.comparedAt = now;
     if (ledger.isOutdated(known)) this.#takeKnown(queue, known, now);
+    else queue.alerts.noteTime();
   }
 
   /** A bug there must keep no event from being recorded. */
@@ -344,7 +345,7 @@ export class EventRecorder implements Recorder {
   }
 
   async #judgeAlerts(): Promise<void> {
-    const { clock, planOf } = this.#parts;
+    const { clock, planOf } = this.deps;
     const due = Array.from(this.#busy).filter(({ alerts }) => alerts.isDue);
     const judged = due.map(async (queue) => {
       const { alerts, ledger } = queue;
@@ -356,25 +357,22 @@ export class EventRecorder implements Recorder {
       }
       queue.timeAlerts();
     });
-    for (const result of await Promise.allSettled(judged))
-      if (result.status === "rejected") throw result.reason;
+    for (const result of await Promise.allSettled(judged)) if (result.status === "rejected") throw result.reason;
   }
 
   async #judgeReading({ ledger, inputs }: ServerQueue, reading: GameReading): Promise<void> {
     const [input] = inputs;
     const { identified, unknown } = ledger.identify(reading);
     const recorded = await this.#findRecorded(ledger, unknown);
-    const findCommandId = await this.#findCommands(ledger.serverId, identified, recorded);
-    if (inputs[0] === input) this.#finishJudging(ledger, identified, recorded, findCommandId);
+    const findCommand = await this.#findCommands(ledger.serverId, identified, recorded);
+    if (inputs[0] === input) this.#finishJudging(ledger, identified, recorded, findCommand);
   }
 
   async #judgeHook(queue: ServerQueue, input: HookInput): Promise<void> {
     const { ledger } = queue;
     const identities = ledger.identifyHook(input.hook).events.flatMap(({ identity, end }) => [identity, end]);
     const recorded =
-      identities.length === 0
-        ? new Set<string>()
-        : await this.#parts.archive.findRecorded(ledger.serverId, identities);
+      identities.length === 0 ? new Set<string>() : await this.deps.archive.findRecorded(ledger.serverId, identities);
     // A reading of another game server may have been judged meanwhile, to make room.
     const isRepeated = ledger.judgeHook(input, ledger.identifyHook(input.hook), recorded);
     if (isRepeated) this.#waitingHooks.noteRepeated(input);
@@ -384,10 +382,10 @@ export class EventRecorder implements Recorder {
     ledger: ServerLedger,
     identified: IdentifiedReading,
     recorded: ReadonlySet<string>,
-    findCommandId: FindCommandId,
+    findCommand: FindCommand,
   ): void {
-    const { clock, planOf } = this.#parts;
-    const inputs = { ...planOf(ledger.serverId), now: clock(), findCommandId };
+    const { clock, planOf } = this.deps;
+    const inputs = { ...planOf(ledger.serverId), now: clock(), findCommand };
     ledger.judge(identified, recorded, inputs, this.#countRoom());
   }
 
@@ -398,7 +396,7 @@ export class EventRecorder implements Recorder {
   }
 
   #judgeFailure(ledger: ServerLedger, failure: Failure, at: number): void {
-    ledger.judgeFailure({ at, failure, ...this.#parts.planOf(ledger.serverId) });
+    ledger.judgeFailure({ at, failure, ...this.deps.planOf(ledger.serverId) });
   }
 
   /**
@@ -407,7 +405,7 @@ export class EventRecorder implements Recorder {
    */
   async #findRecorded(ledger: ServerLedger, identities: readonly string[]): Promise<ReadonlySet<string>> {
     if (identities.length === 0 || (this.#isDown && ledger.hasJudged)) return new Set();
-    return this.#parts.archive.findRecorded(ledger.serverId, identities);
+    return this.deps.archive.findRecorded(ledger.serverId, identities);
   }
 
   /** The commands of ours among the new entries of the command log. */
@@ -415,13 +413,13 @@ export class EventRecorder implements Recorder {
     serverId: string,
     { reading, lists }: IdentifiedReading,
     recorded: ReadonlySet<string>,
-  ): Promise<FindCommandId> {
+  ): Promise<FindCommand> {
     const isNew = lists.CommandLogs?.some(({ element, identity }) => {
       return !recorded.has(identity) && isRemoteEntry(element as LogEntry);
     });
     if (!isNew) return () => undefined;
     try {
-      const sent = await this.#parts.commands.listSent(serverId, reading.at - CONFIRM_WITHIN_MS);
+      const sent = await this.deps.commands.listSent(serverId, reading.at - CONFIRM_WITHIN_MS);
       const matches = matchCommands(sent, (reading.sections.CommandLogs ?? []) as (Element & LogEntry)[]);
       return (element) => matches.get(element);
     } catch (error) {
@@ -432,7 +430,7 @@ export class EventRecorder implements Recorder {
   }
 
   async #write(): Promise<void> {
-    const { archive, clock } = this.#parts;
+    const { archive, clock } = this.deps;
     const now = clock();
     const queues = Array.from(this.#busy).filter(({ ledger }) => ledger.hasDraft);
     const batch = queues.slice(0, BATCH_MAX).flatMap((queue) => {
@@ -457,7 +455,7 @@ export class EventRecorder implements Recorder {
   }
 
   async #rebase(queue: ServerQueue, now: number): Promise<void> {
-    const known = await this.#parts.archive.load(queue.ledger.serverId);
+    const known = await this.deps.archive.load(queue.ledger.serverId);
     this.#isDown = false;
     this.#takeKnown(queue, known, now);
   }
@@ -469,11 +467,10 @@ export class EventRecorder implements Recorder {
   }
 
   #logFault(error: unknown): void {
-    const { log, clock } = this.#parts;
+    const { log, clock } = this.deps;
     this.#throttleLog(clock(), (unlogged) => {
       const fields = { err: error, unlogged };
-      if (error instanceof StoreUnavailable)
-        log.warn(fields, "the archive is not available; events wait in memory");
+      if (error instanceof StoreUnavailable) log.warn(fields, "the archive is not available; events wait in memory");
       else log.error(fields, "events could not be recorded");
     });
   }

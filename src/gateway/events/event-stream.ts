@@ -1,6 +1,6 @@
 // One reader of a stream. At the newest place its server's feed gives it what is recorded; behind that place it reads the
 // ledger by itself, only as fast as it takes what is sent.
-import { type LedgerPlace, writeCursor } from "../../core/events/cursor.ts";
+import { type LedgerPosition, writeCursor } from "../../core/events/cursor.ts";
 import {
   type StreamEnd,
   type StreamFormat,
@@ -17,14 +17,14 @@ import {
   WAITING_BYTES_MAX,
 } from "../../core/events/stream-pace.ts";
 import type { Clock } from "../../core/ports/clock.ts";
+import type { StreamClosing } from "../meters.ts";
 import { EventBatch, type NamedFilter, StreamChunk } from "./event-batch.ts";
 import type { BatchPage, FeedMember, ServerFeed } from "./server-feed.ts";
-import type { StreamClosing } from "./stream-meter.ts";
 
 /** What is given to the connection before the reader has taken it. The rest waits here, where readers share it. */
 export const HANDED_BYTES_MAX = 65_536;
 
-const NO_PLACE: LedgerPlace = { number: 0, mark: 0 };
+const NO_POSITION: LedgerPosition = { number: 0, mark: 0 };
 
 /** The connection of a reader. */
 export interface StreamSink {
@@ -37,7 +37,7 @@ export interface StreamSink {
   end(bye: StreamChunk, end: StreamEnd): void;
 }
 
-export type StreamParts = {
+export type StreamDeps = {
   readonly feed: ServerFeed;
   readonly format: StreamFormat;
   readonly filter: NamedFilter;
@@ -48,13 +48,12 @@ export type StreamParts = {
 };
 
 export class EventStream implements FeedMember {
-  readonly #parts: StreamParts;
   readonly #queue: StreamChunk[] = [];
   #sink: StreamSink | undefined;
   /** What was read of the ledger, including what waits in the queue. */
-  #place: LedgerPlace = NO_PLACE;
+  #place: LedgerPosition = NO_POSITION;
   /** What was given to the connection. */
-  #sentPlace: LedgerPlace = NO_PLACE;
+  #sentPlace: LedgerPosition = NO_POSITION;
   #queuedBytes = 0;
   #handedBytes = 0;
   #isLive = false;
@@ -63,19 +62,17 @@ export class EventStream implements FeedMember {
   #lastMessageAt = 0;
   #progress: Progress = startProgress(0);
 
-  constructor(parts: StreamParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: StreamDeps) {}
 
   get format(): StreamFormat {
-    return this.#parts.format;
+    return this.deps.format;
   }
 
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  get place(): LedgerPlace {
+  get place(): LedgerPosition {
     return this.#place;
   }
 
@@ -86,12 +83,12 @@ export class EventStream implements FeedMember {
 
   /** How many events of its ledger the reader was not sent yet. */
   get eventsBehind(): number {
-    return Math.max(0, this.#parts.feed.newestNumber - this.#sentPlace.number);
+    return Math.max(0, this.deps.feed.newestNumber - this.#sentPlace.number);
   }
 
   /** `first` is the page that the stream begins with, `asked` the place that the reader named. */
-  start(sink: StreamSink, first: BatchPage, asked: LedgerPlace | undefined): void {
-    const { clock, format } = this.#parts;
+  start(sink: StreamSink, first: BatchPage, asked: LedgerPosition | undefined): void {
+    const { clock, format } = this.deps;
     const now = clock();
     this.#sink = sink;
     this.#progress = startProgress(now);
@@ -107,7 +104,7 @@ export class EventStream implements FeedMember {
     if (batch.place.number <= this.#place.number) return;
     if (this.waitingBytes >= WAITING_BYTES_MAX) {
       this.fallBehind();
-      this.#progress = { ...this.#progress, overflowedAt: this.#parts.clock() };
+      this.#progress = { ...this.#progress, overflowedAt: this.deps.clock() };
       return;
     }
     this.#queueBatch(batch);
@@ -116,7 +113,7 @@ export class EventStream implements FeedMember {
 
   fallBehind(): void {
     this.#isLive = false;
-    this.#parts.feed.leaveLive(this);
+    this.deps.feed.leaveLive(this);
     void this.#readOn(false);
   }
 
@@ -142,7 +139,7 @@ export class EventStream implements FeedMember {
     this.drained();
     if (!isHeartbeatDue(this.#lastMessageAt, waitingBytes, now)) return;
     if (sink.isClosed) this.close("reader");
-    else this.#say(writeHeartbeat(this.#parts.format, this.#cursorOf(this.#place)));
+    else this.#say(writeHeartbeat(this.deps.format, this.#cursorOf(this.#place)));
   }
 
   /** Says why, and closes the connection. */
@@ -151,7 +148,7 @@ export class EventStream implements FeedMember {
     if (this.#isClosed) return;
     this.close("code" in end ? "key" : end.reason);
     const cursor = this.#cursorOf(this.#sentPlace);
-    sink?.end(new StreamChunk([writeBye(this.#parts.format, cursor, end)], 0, this.#sentPlace), end);
+    sink?.end(new StreamChunk([writeBye(this.deps.format, cursor, end)], 0, this.#sentPlace), end);
   }
 
   /** The connection is closed, or will be. */
@@ -160,15 +157,15 @@ export class EventStream implements FeedMember {
     this.#isClosed = true;
     this.#queue.length = 0;
     this.#queuedBytes = 0;
-    this.#parts.feed.leave(this);
-    this.#parts.onClosed(this, closing);
+    this.deps.feed.leave(this);
+    this.deps.onClosed(this, closing);
   }
 
   /** Reads the ledger until the newest place is reached, or the reader has enough for now. */
   async #readOn(hasReachedEnd: boolean): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
-    const { feed, filter } = this.#parts;
+    const { feed, filter } = this.deps;
     try {
       let isAtEnd = hasReachedEnd;
       for (;;) {
@@ -189,13 +186,13 @@ export class EventStream implements FeedMember {
   }
 
   #takePage(page: BatchPage): void {
-    const { feed, clock, filter } = this.#parts;
+    const { feed, clock, filter } = this.deps;
     if ("oldest" in page) {
       const gap = toRetentionGap(page.oldest, clock());
       // Whatever the filter says: the reader must learn that it has missed something.
       const kinds = new Set([...filter.kinds, gap.kind]);
       const batch = new EventBatch(feed.serverId, [gap], page.oldest);
-      const chunks = batch.chunksOf(this.#parts.format, { name: "", kinds }, { number: -1, mark: 0 });
+      const chunks = batch.chunksOf(this.deps.format, { ...filter, kinds }, { number: -1, mark: 0 });
       for (const chunk of chunks) this.#enqueue(chunk);
       this.#place = page.oldest;
     } else {
@@ -205,7 +202,7 @@ export class EventStream implements FeedMember {
   }
 
   #queueBatch(batch: EventBatch): void {
-    const { format, filter } = this.#parts;
+    const { format, filter } = this.deps;
     for (const chunk of batch.chunksOf(format, filter, this.#place)) this.#enqueue(chunk);
     this.#place = batch.place;
   }
@@ -236,11 +233,11 @@ export class EventStream implements FeedMember {
     sink.send(chunk);
     this.#sentPlace = chunk.place;
     this.#handedBytes += chunk.size;
-    this.#lastMessageAt = this.#parts.clock();
-    this.#parts.countSent(chunk.events);
+    this.#lastMessageAt = this.deps.clock();
+    this.deps.countSent(chunk.events);
   }
 
-  #cursorOf(place: LedgerPlace): string {
-    return writeCursor(this.#parts.feed.serverId, place);
+  #cursorOf(place: LedgerPosition): string {
+    return writeCursor(this.deps.feed.serverId, place);
   }
 }

@@ -7,7 +7,7 @@ import type { StreamEnd } from "../../core/events/stream-frames.ts";
 import { STALLED_MS, WAITING_BYTES_MAX } from "../../core/events/stream-pace.ts";
 import type { PageStart } from "../../core/ports/archive.ts";
 import { nameFilter, type StreamChunk } from "./event-batch.ts";
-import { EventBell, POLL_MS } from "./event-bell.ts";
+import { EventNotifier, POLL_MS } from "./event-notifier.ts";
 import { type EventStream, HANDED_BYTES_MAX, type StreamSink } from "./event-stream.ts";
 import { CHECK_MS, EventStreams } from "./event-streams.ts";
 import { GATHER_MS } from "./server-feed.ts";
@@ -48,10 +48,10 @@ function open() {
   const pauses = new HeldPauses();
   const { pause } = pauses;
   const log = { error: (_: object, message: string) => expect(message).toBe("") };
-  const bell = new EventBell({ archive, pause, log });
+  const notifier = new EventNotifier({ archive, pause, log });
   const limits = { findBlocked: async () => new Set<string>() };
   let now = EVENT_AT;
-  const parts = { archive, bell, slots: new StreamSlots(), limits, clock: () => now, pause, log };
+  const parts = { archive, notifier, slots: new StreamSlots(), limits, clock: () => now, pause, log };
   const streams = new EventStreams(parts);
   let reads = 0;
   archive.onPageRead = async () => {
@@ -75,7 +75,7 @@ function open() {
     },
     async record(...numbers: number[]) {
       await archive.add("srv_a", ...numbers.map((n) => makeEvent(n)));
-      bell.ring("srv_a");
+      notifier.ring("srv_a");
     },
     async check() {
       await pauses.reach(CHECK_MS);

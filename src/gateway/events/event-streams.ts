@@ -6,11 +6,11 @@ import type { Archive, PageStart } from "../../core/ports/archive.ts";
 import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { LimitStore } from "../../core/ports/limits.ts";
 import type { Log } from "../../core/ports/log.ts";
+import { type StreamClosing, StreamMeter } from "../meters.ts";
 import type { NamedFilter } from "./event-batch.ts";
-import type { EventBell } from "./event-bell.ts";
+import type { EventNotifier } from "./event-notifier.ts";
 import { EventStream, type StreamSink } from "./event-stream.ts";
 import { type BatchPage, ServerFeed } from "./server-feed.ts";
-import { type StreamClosing, StreamMeter } from "./stream-meter.ts";
 import { type StreamSlots, TOO_MANY_STREAMS } from "./stream-slots.ts";
 
 /** How often every stream is checked. Changes of keys reach other instances within 250 ms; together it is less than a second. */
@@ -27,14 +27,11 @@ export type StreamReader = {
 };
 
 /** A stream that was admitted and has no connection yet. One of the two is called, once. */
-export type OpenedStream = {
-  readonly start: (sink: StreamSink) => EventStream;
-  readonly cancel: () => void;
-};
+export type OpenedStream = { readonly start: (sink: StreamSink) => EventStream; readonly cancel: () => void };
 
-export type EventStreamsParts = {
+export type EventStreamsDeps = {
   readonly archive: Pick<Archive, "readPage">;
-  readonly bell: EventBell;
+  readonly notifier: EventNotifier;
   readonly slots: StreamSlots;
   readonly limits: Pick<LimitStore, "findBlocked">;
   readonly clock: Clock;
@@ -44,7 +41,6 @@ export type EventStreamsParts = {
 
 export class EventStreams {
   readonly meter = new StreamMeter();
-  readonly #parts: EventStreamsParts;
   readonly #feeds = new Map<string, ServerFeed>();
   readonly #streams = new Map<EventStream, StreamReader>();
   /** Ends the pause between two checks when the last stream has ended. */
@@ -52,9 +48,7 @@ export class EventStreams {
   #isAskingForBlocks = false;
   #isStopped = false;
 
-  constructor(parts: EventStreamsParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: EventStreamsDeps) {}
 
   /** How far the slowest reader is behind, in events of its ledger. */
   get eventsBehindMax(): number {
@@ -65,7 +59,7 @@ export class EventStreams {
 
   /** Reads the first page, so that a stream is refused before it begins. Throws when the archive does not answer. */
   async open(format: StreamFormat, start: PageStart, reader: StreamReader): Promise<OpenedStream | Refusal> {
-    const { slots } = this.#parts;
+    const { slots } = this.deps;
     const { serverId, keyId, filter } = reader;
     if (!slots.take(keyId)) return TOO_MANY_STREAMS;
     const feed = this.#getFeed(serverId);
@@ -84,7 +78,7 @@ export class EventStreams {
 
   /** The first page as `open` would read it, for a request that wants no stream. */
   async probe(start: PageStart, { serverId, filter }: StreamReader): Promise<void> {
-    await this.#parts.archive.readPage({ serverId, start, filter: filter.kinds, limit: 1 });
+    await this.deps.archive.readPage({ serverId, start, filter: filter.kinds, limit: 1 });
   }
 
   /** Ends every stream, also those that are opened from now on. */
@@ -101,7 +95,7 @@ export class EventStreams {
     reader: StreamReader,
     feed: ServerFeed,
   ): EventStream {
-    const { clock } = this.#parts;
+    const { clock } = this.deps;
     const { meter } = this;
     const stream = new EventStream({
       feed,
@@ -123,12 +117,12 @@ export class EventStreams {
   }
 
   #cancel(keyId: string | undefined, feed: ServerFeed): void {
-    this.#parts.slots.release(keyId);
+    this.deps.slots.release(keyId);
     feed.release();
   }
 
   #remove(stream: EventStream, closing: StreamClosing, keyId: string | undefined): void {
-    this.#parts.slots.release(keyId);
+    this.deps.slots.release(keyId);
     this.#streams.delete(stream);
     this.meter.open[stream.format]--;
     this.meter.closed[closing]++;
@@ -140,11 +134,11 @@ export class EventStreams {
   #getFeed(serverId: string): ServerFeed {
     const known = this.#feeds.get(serverId);
     if (known) return known;
-    const { archive, bell, pause, log } = this.#parts;
+    const { archive, notifier, pause, log } = this.deps;
     const feed = new ServerFeed({
       serverId,
       archive,
-      bell,
+      notifier,
       pause,
       log,
       onEmpty: () => this.#feeds.delete(serverId),
@@ -160,7 +154,7 @@ export class EventStreams {
   }
 
   async #checkAll(idle: AbortSignal): Promise<void> {
-    const { pause, clock } = this.#parts;
+    const { pause, clock } = this.deps;
     for (;;) {
       await pause(CHECK_MS, idle);
       if (idle.aborted) return;
@@ -195,7 +189,7 @@ export class EventStreams {
   /** A key that cannot be asked about may be revoked, so its streams end; the reader comes back with its cursor. */
   #codeOf(error: unknown): number {
     if (error instanceof StoreUnavailable) return ERRORS.unavailable.code;
-    this.#parts.log.error({ err: error }, "checking the key of a stream failed");
+    this.deps.log.error({ err: error }, "checking the key of a stream failed");
     return ERRORS.internal.code;
   }
 
@@ -206,15 +200,14 @@ export class EventStreams {
       const keyIds = new Set<string>();
       for (const { keyId } of this.#streams.values()) if (keyId !== undefined) keyIds.add(keyId);
       if (keyIds.size === 0) return;
-      const blocked = await this.#parts.limits.findBlocked([...keyIds], now);
+      const blocked = await this.deps.limits.findBlocked([...keyIds], now);
       if (blocked.size === 0) return;
       for (const [stream, { keyId }] of [...this.#streams]) {
         if (keyId !== undefined && blocked.has(keyId)) stream.end({ code: ERRORS.spamBlocked.code });
       }
     } catch (error) {
       // Asked again soon; until then nobody is known to be blocked.
-      if (!(error instanceof StoreUnavailable))
-        this.#parts.log.error({ err: error }, "asking for blocked keys failed");
+      if (!(error instanceof StoreUnavailable)) this.deps.log.error({ err: error }, "asking for blocked keys failed");
     } finally {
       this.#isAskingForBlocks = false;
     }

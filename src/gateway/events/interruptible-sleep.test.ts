@@ -1,6 +1,6 @@
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
-import { InterruptibleSleep } from "./interruptible-sleep.ts";
+import { InterruptibleSleep } from "./event-retention.ts";
 
 const SLEEPS = 10_000;
 const FOR_EVER = new Promise<void>(() => {});

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { GameServer } from "../../core/game-server.ts";
-import { judgeUnread } from "./judge-unread.ts";
+import { judgeUnread } from "./recorder.ts";
 
 test("all servers that are not watched are judged, few at a time", async () => {
   const ids = Array.from({ length: 120 }, (_, n) => `srv_${n}`);

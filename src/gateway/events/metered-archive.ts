@@ -1,8 +1,10 @@
-// An archive whose calls are counted: everything that uses the archive does so through this, so that one place knows
-// whether it answers.
-import { callArchive, makeArchive } from "../../core/archive-calls.ts";
+// An archive whose calls are counted. Everything uses the archive through this, so that one place knows whether it answers.
+import { StoreUnavailable } from "../../core/errors.ts";
 import type { Archive, LedgerRecord, RecordOutcome } from "../../core/ports/archive.ts";
-import type { ArchiveMeter } from "./archive-meter.ts";
+import { callArchive, makeArchive } from "../../core/ports/archive-calls.ts";
+import type { Notice } from "../../core/wire/health.ts";
+import type { ArchiveMeter } from "../meters.ts";
+import type { Recorder } from "./recorder.ts";
 
 export type ArchiveObserver = Pick<ArchiveMeter, "noteAnswer" | "noteFailure" | "countEvents">;
 
@@ -30,4 +32,21 @@ function countRecorded(
     const outcome = outcomes[index];
     if (outcome && "version" in outcome) meter.countEvents(events);
   }
+}
+
+/** The notice of /readyz while the archive is away. Its reason may name files and hosts, so it is for operators. */
+export function listArchiveNotices(
+  meter: Pick<ArchiveMeter, "fault">,
+  recorder: Pick<Recorder, "fault" | "waitingEvents">,
+  isOperator: boolean,
+): Notice[] {
+  // A full disk can still be read, so the recorder is asked first.
+  const fault = recorder.fault ?? meter.fault;
+  if (fault === undefined) return [];
+  const count = recorder.waitingEvents;
+  const words = fault instanceof StoreUnavailable ? fault.message : "an unexpected failure; the log has it";
+  const reason = isOperator ? words : undefined;
+  const which = reason === undefined ? "" : ` (${reason})`;
+  const message = `The archive cannot be used${which}; ${count} event(s) wait in memory.`;
+  return [{ code: "archive_away", message, count, ...(reason !== undefined && { reason }) }];
 }

@@ -1,17 +1,18 @@
 // Forgetting is noted before the answer, done in steps, and goes on after faults and restarts.
+
 import { describe, expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { AuditNote } from "../../core/ports/audit.ts";
+import type { Actor, AuditNote } from "../../core/ports/audit.ts";
 import type { Log } from "../../core/ports/log.ts";
 import {
   IDLE_SLEEP_MS,
   PlayerForgetting,
-  type PlayerForgettingParts,
+  type PlayerForgettingDeps,
   STEP_SLEEP_MS,
   WAIT_MS,
 } from "./player-forgetting.ts";
 
-const ACTOR = { fingerprint: "f", address: "127.0.0.1" };
+const ACTOR: Actor = { kind: "master", id: "f", name: "master key", address: "127.0.0.1" };
 
 type Work = {
   readonly step?: () => Promise<boolean>;
@@ -34,7 +35,7 @@ function create(work: Work = {}, isLate = false) {
     warn: (_, text) => done.push(`warn: ${text}`),
     error: (_, text) => done.push(`error: ${text}`),
   };
-  const archive: PlayerForgettingParts["archive"] = {
+  const archive: PlayerForgettingDeps["archive"] = {
     async startForgetting(id) {
       done.push(`note ${id}`);
       noted.push(id);
@@ -59,8 +60,8 @@ function create(work: Work = {}, isLate = false) {
       },
     },
     recorder: { flush: async () => void done.push("flush") },
-    settings: {
-      async saveAudited(_name, _value, _target, note) {
+    audit: {
+      async add(_target, note) {
         notes.push(note);
       },
     },

@@ -3,13 +3,12 @@
 import { StoreUnavailable } from "../../core/errors.ts";
 import { canForget } from "../../core/events/forget-player.ts";
 import type { Archive } from "../../core/ports/archive.ts";
-import type { Actor } from "../../core/ports/audit.ts";
+import type { Actor, AuditStore } from "../../core/ports/audit.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { CommandQueue } from "../../core/ports/commands.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { SettingStore } from "../../core/ports/settings.ts";
 import { createThrottle } from "../../core/throttle.ts";
-import { InterruptibleSleep } from "./interruptible-sleep.ts";
+import { InterruptibleSleep } from "./event-retention.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** The longest that an operator waits; the rest is done in the background. */
@@ -18,37 +17,33 @@ export const STEP_SLEEP_MS = 5;
 /** How often to look for what a stopped instance has left. */
 export const IDLE_SLEEP_MS = 60_000;
 const FAULT_LOG_MS = 60_000;
-const LAST_FORGOTTEN_AT = "last-player-forgotten-at";
 /** The target of audit entries. */
 const TARGET = "player";
 
-export type PlayerForgettingParts = {
+export type PlayerForgettingDeps = {
   /** Undefined when nothing is kept. */
   readonly archive:
     | Pick<Archive, "startForgetting" | "continueForgetting" | "listForgotten" | "finishForgetting">
     | undefined;
   readonly commands: Pick<CommandQueue, "forgetPlayer">;
   readonly recorder: Pick<Recorder, "flush"> | undefined;
-  readonly settings: Pick<SettingStore, "saveAudited">;
+  readonly audit: Pick<AuditStore, "add">;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
   readonly log: Log;
 };
 
 export class PlayerForgetting {
-  readonly #parts: PlayerForgettingParts;
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
   readonly #sleep = new InterruptibleSleep();
   #running: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor(parts: PlayerForgettingParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: PlayerForgettingDeps) {}
 
   /** Starts to look, again and again, for what is left to do. */
   start(): void {
-    if (this.#parts.archive) this.#running ??= this.#run();
+    if (this.deps.archive) this.#running ??= this.#run();
   }
 
   /** Resolves when the step that has begun is finished. */
@@ -60,17 +55,15 @@ export class PlayerForgetting {
 
   /** When this resolves, it is certain that the player will be forgotten; nearly always it is done. */
   async forget(playerId: string, actor: Actor): Promise<void> {
-    const { archive, commands, recorder, settings, clock, sleep } = this.#parts;
+    const { archive, commands, recorder, audit, clock, sleep } = this.deps;
     const now = clock();
     const note = { at: now, action: "player.forgotten", actor, details: {} };
-    await settings.saveAudited(LAST_FORGOTTEN_AT, String(now), TARGET, note);
+    await audit.add(TARGET, note);
     if (!canForget(playerId)) return;
     if (!archive) {
       // No names are known without an archive, and nothing notes what is left to do.
       if (!(await commands.forgetPlayer({ id: playerId, names: [] }, now)))
-        throw new StoreUnavailable(
-          "a command that names the player is not finished; forget the player again later",
-        );
+        throw new StoreUnavailable("a command that names the player is not finished; forget the player again later");
       return;
     }
     // What waits in memory was read before, so it is to be forgotten too.
@@ -82,12 +75,12 @@ export class PlayerForgetting {
   async #run(): Promise<void> {
     while (!this.#isStopped) {
       await this.#workOff();
-      await this.#sleep.wait(this.#parts.sleep(IDLE_SLEEP_MS));
+      await this.#sleep.wait(this.deps.sleep(IDLE_SLEEP_MS));
     }
   }
 
   async #workOff(): Promise<void> {
-    const { archive, commands, clock, sleep } = this.#parts;
+    const { archive, commands, clock, sleep } = this.deps;
     try {
       while (!this.#isStopped && (await archive?.continueForgetting())) await sleep(STEP_SLEEP_MS);
       for (const player of (await archive?.listForgotten()) ?? []) {
@@ -101,11 +94,10 @@ export class PlayerForgetting {
   }
 
   #logFault(error: unknown): void {
-    const { clock, log } = this.#parts;
+    const { clock, log } = this.deps;
     this.#throttleLog(clock(), (unlogged) => {
       const fields = { err: error, unlogged };
-      if (error instanceof StoreUnavailable)
-        log.warn(fields, "a player could not be forgotten yet; it is tried again");
+      if (error instanceof StoreUnavailable) log.warn(fields, "a player could not be forgotten yet; it is tried again");
       else log.error(fields, "forgetting a player failed");
     });
   }

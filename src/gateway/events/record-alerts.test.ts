@@ -1,5 +1,5 @@
 // Alerts on their way into the ledger: each once, whatever happens to the archive, the process or another instance meanwhile.
-import { beforeEach, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { EVENT_AT, MemoryArchive } from "../../../test/event-archive.ts";
 import { BASE_INFO } from "../../../test/fake-game-api.ts";
 import type { AlertRules } from "../../core/alerts/rules.ts";
@@ -84,7 +84,7 @@ test("an alert follows the events that raised it, names them, and is cleared by 
   const [, , , raised] = events;
   expect(events.map(({ kind }) => typeOfKind(kind)).slice(3)).toEqual(["alert.raised"]);
   const ids = events.slice(0, 3).map((event) => writeCursor(SERVER, event));
-  expect(JSON.parse(raised?.meta ?? "")).toEqual({ events: ids });
+  expect(JSON.parse(raised?.meta ?? "")).toEqual({ events: ids, code: "kills", values: { count: 3, seconds: 10 } });
   // Nobody reads the server any more; the first kill leaves the window 11 seconds after the beginning.
   expect(sleeps.map(({ ms }) => ms)).toEqual([6_000]);
   now = EVENT_AT + 11_000;
@@ -305,4 +305,74 @@ test("too many players are told once, when they were there for long enough, and 
   expect(await tell()).toEqual(["alert.raised players server"]);
   await count(110, 5);
   expect(await tell()).toEqual(["alert.raised players server", "alert.cleared players server"]);
+});
+
+describe("an alert about a call", () => {
+  const CALL_RAISED = "alert.raised unanswered_modcall Anna:1";
+  const CALL_CLEARED = "alert.cleared unanswered_modcall Anna:1";
+  const call = { Caller: "Anna:1", Moderator: null, Timestamp: EVENT_AT / 1_000 + 5 };
+  const player = { Player: "Anna:1", Team: "Civilian", Permission: "Normal", Callsign: null, WantedStars: 0 };
+  let recorder: EventRecorder;
+
+  beforeEach(async () => {
+    await archive.setAlertRules(SERVER, { unanswered_modcall: { minutes: 1 } });
+    recorder = open();
+    await look(0, []);
+    await look(10);
+  });
+
+  async function look(at: number, ModCalls: readonly object[] = [call]): Promise<void> {
+    now = EVENT_AT + at * 1_000;
+    const sections = { Players: [player], ModCalls };
+    recorder.takeReading(SERVER, { at: now, gameServer: "g", settings: BASE_INFO, sections, offline: null });
+    await recorder.flush();
+  }
+
+  async function change(action: "claim" | "release"): Promise<void> {
+    const [known] = await archive.listModCalls(SERVER, 0, now);
+    const who = { kind: "key", id: "key_a", name: "A" } as const;
+    await archive.changeClaim(SERVER, known?.callId ?? "", { action, who, mayReleaseAny: true, now });
+  }
+
+  test("ends at the next reading after somebody claimed it, also where nobody reads", async () => {
+    await look(70);
+    expect(await tell()).toEqual([CALL_RAISED]);
+    await change("claim");
+    await look(75);
+    expect(await tell()).toEqual([CALL_RAISED, CALL_CLEARED]);
+    await change("release");
+    await look(80);
+    expect(await tell()).toEqual([CALL_RAISED, CALL_CLEARED, CALL_RAISED]);
+    await change("claim");
+    recorder.takeTime(SERVER, now);
+    await recorder.flush();
+    expect(await tell()).toEqual([CALL_RAISED, CALL_CLEARED, CALL_RAISED, CALL_CLEARED]);
+    expect(failures).toEqual([]);
+  });
+
+  test("is not raised by the passing of time when somebody claimed it since the last reading", async () => {
+    await change("claim");
+    now = EVENT_AT + 71_000;
+    for (const { end } of sleeps) end();
+    await Promise.resolve();
+    await recorder.flush();
+    expect(await tell()).toEqual([]);
+    // The same recorder goes on with what it has read.
+    await change("release");
+    await look(75);
+    expect(await tell()).toEqual([CALL_RAISED]);
+  });
+
+  test("ends within a minute while every reading fails, also when nobody told of the claim", async () => {
+    const fail = async (at: number) => {
+      now = EVENT_AT + at * 1_000;
+      recorder.takeFailure(SERVER, { code: 0, message: "down" }, now);
+      await recorder.flush();
+    };
+    await look(70);
+    for (const at of [75, 140]) await fail(at);
+    await change("claim");
+    for (const at of [145, 210]) await fail(at);
+    expect(await tell()).toEqual([CALL_RAISED, CALL_CLEARED]);
+  });
 });

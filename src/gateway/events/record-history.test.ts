@@ -16,7 +16,7 @@ class NotingArchive extends MemoryArchive {
 
   override async record(records: readonly LedgerRecord[]) {
     const outcomes = await super.record(records);
-    this.recorded.push(...records.filter((_, place) => "version" in (outcomes[place] ?? {})));
+    this.recorded.push(...records.filter((_, index) => "version" in (outcomes[index] ?? {})));
     return outcomes;
   }
 }
@@ -41,12 +41,7 @@ function open(): EventRecorder {
 }
 
 /** Reads at that second: who is there, with a log of who joined (`+3 Ann:1`) and left, and one command in each second so far. */
-async function read(
-  recorder: EventRecorder,
-  second: number,
-  players: string[],
-  log: string[],
-): Promise<void> {
+async function read(recorder: EventRecorder, second: number, players: string[], log: string[]): Promise<void> {
   now = EVENT_AT + second * 1_000;
   const JoinLogs = log.map((text) => {
     const [, sign, at, player] = /^([+-])(\d+) (.*)$/.exec(text) ?? [];
@@ -77,10 +72,7 @@ const minutes = () => archive.recorded.flatMap(({ history }) => history.minutes)
 const acts = () => archive.recorded.flatMap(({ history }) => history.acts);
 const openSessions = async () => {
   const { memory } = await archive.load(SERVER);
-  return Array.from(
-    memory.sessions.values(),
-    ({ name, joinedAt }) => `${name} ${(joinedAt - EVENT_AT) / 1000}-`,
-  );
+  return Array.from(memory.sessions.values(), ({ name, joinedAt }) => `${name} ${(joinedAt - EVENT_AT) / 1000}-`);
 };
 
 test("readings that waited and are judged again, because another instance recorded first, count once", async () => {
@@ -158,10 +150,7 @@ test("an entry that was not shown for long and comes back neither begins a sessi
   };
   const old = Array.from({ length: 31 }, (_, n) => command(30 - n));
   const newer = [command(31)];
-  const [oldLog, newerLog] = [
-    [logEntry(1, "Ann:1", false), logEntry(0, "Ann:1")],
-    [logEntry(2, "Bob:2", false)],
-  ];
+  const [oldLog, newerLog] = [[logEntry(1, "Ann:1", false), logEntry(0, "Ann:1")], [logEntry(2, "Bob:2", false)]];
   await show([...newer, ...old], [...newerLog, ...oldLog]);
   for (let n = 0; n < 200; n++) await show(newer, newerLog);
   const counted = acts().length;

@@ -115,10 +115,7 @@ describe("two instances", () => {
     const count = 40;
     stage.archive.beforeRecord = () => stage.read([], other);
     const told = Array.from({ length: count }, (_, n) => {
-      return stage.recorder.recordHook(
-        SERVER,
-        hook(`${n}`, call("EmergencyCallStarted", n), command(`${n}`)),
-      );
+      return stage.recorder.recordHook(SERVER, hook(`${n}`, call("EmergencyCallStarted", n), command(`${n}`)));
     });
     await Promise.all(told);
     const recorded = await stage.list();
@@ -167,9 +164,7 @@ describe("while the archive is away", () => {
   test("it fails at once, nothing waits, and it is taken again when the archive is back", async () => {
     const stage = new Stage();
     stage.archive.fault = new ArchiveUnavailable("away");
-    await expect(stage.recorder.recordHook(SERVER, hook("1", command("a")))).rejects.toThrow(
-      ArchiveUnavailable,
-    );
+    await expect(stage.recorder.recordHook(SERVER, hook("1", command("a")))).rejects.toThrow(ArchiveUnavailable);
     await expect(stage.recorder.recordHook(SERVER, hook("1", command("a")))).rejects.toThrow("away");
     expect([stage.recorder.waitingEvents, stage.recorder.fault]).toEqual([0, expect.anything()]);
     stage.archive.fault = undefined;

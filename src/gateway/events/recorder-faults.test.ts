@@ -118,11 +118,7 @@ test("an archive that fails while readings are judged again loses none of them",
   archive.fault = undefined;
   await second.flush();
   const told = await tell();
-  expect(only(told, "vehicle")).toEqual([
-    "vehicle.spawned Bus",
-    "vehicle.spawned Van",
-    "vehicle.removed Van",
-  ]);
+  expect(only(told, "vehicle")).toEqual(["vehicle.spawned Bus", "vehicle.spawned Van", "vehicle.removed Van"]);
   expect(only(told, "player.killed")).toEqual(kills(5));
   expect(only(told, "gap")).toEqual([]);
 });

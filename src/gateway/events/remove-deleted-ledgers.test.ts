@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { EVENT_AT, MemoryArchive, makeEvent } from "../../../test/event-archive.ts";
 import { ArchiveUnavailable, StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
-import { removeDeletedLedgers } from "./remove-deleted-ledgers.ts";
+import { removeDeletedLedgers } from "./event-retention.ts";
 
 const LIVE: GameServer = {
   serverId: "srv_live",
@@ -14,6 +14,7 @@ const LIVE: GameServer = {
   isSimulated: false,
   isWatched: true,
   publicStatus: null,
+  ownersSignIn: false,
 };
 
 const stage = async (deleted: readonly string[]) => {
@@ -25,9 +26,7 @@ const stage = async (deleted: readonly string[]) => {
     listDeleted: async () => deleted,
     find: (serverId: string) => (serverId === LIVE.serverId ? LIVE : undefined),
   };
-  const list = async () => [
-    ...(await archive.findLast(["srv_live", "srv_gone", "srv_of_another_store"])).keys(),
-  ];
+  const list = async () => [...(await archive.findLast(["srv_live", "srv_gone", "srv_of_another_store"])).keys()];
   return { archive, servers, list };
 };
 

@@ -1,13 +1,13 @@
 // The feed of one server: reads what is recorded once, for all streams that have reached the newest place. It exists while
 // the server has a stream.
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { LedgerPosition } from "../../core/events/cursor.ts";
 import { filterAll } from "../../core/events/event-types.ts";
 import type { Archive, LedgerPage, PageStart } from "../../core/ports/archive.ts";
 import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { EventBatch, type NamedFilter } from "./event-batch.ts";
-import type { EventBell, Waiter } from "./event-bell.ts";
+import { EventBatch, type NamedFilter, nameFilter } from "./event-batch.ts";
+import type { EventNotifier, Waiter } from "./event-notifier.ts";
 
 /** Events of one read. */
 export const FEED_PAGE_MAX = 200;
@@ -18,27 +18,23 @@ export const RETRY_MS = 500;
 
 /** A page whose events are ready to be sent. */
 export type BatchPage =
-  | {
-      readonly batch: EventBatch;
-      readonly previous: LedgerPlace;
-      readonly hasMore: boolean;
-    }
-  | { readonly oldest: LedgerPlace };
+  | { readonly batch: EventBatch; readonly previous: LedgerPosition; readonly hasMore: boolean }
+  | { readonly oldest: LedgerPosition };
 
 /** A stream of the feed's server. */
 export interface FeedMember {
   /** The place that it has read. */
-  readonly place: LedgerPlace;
+  readonly place: LedgerPosition;
   /** Events that were just recorded, for a stream at the newest place. */
   take(batch: EventBatch): void;
   /** From now on the stream reads the ledger by itself. */
   fallBehind(): void;
 }
 
-export type FeedParts = {
+export type FeedDeps = {
   readonly serverId: string;
   readonly archive: Pick<Archive, "readPage">;
-  readonly bell: EventBell;
+  readonly notifier: EventNotifier;
   readonly pause: SleepUntilWoken;
   readonly log: Pick<Log, "error">;
   /** Called when the last stream has left. */
@@ -47,22 +43,20 @@ export type FeedParts = {
 
 export class ServerFeed {
   readonly serverId: string;
-  readonly #parts: FeedParts;
   readonly #waiter: Waiter;
   readonly #ended = new AbortController();
   /** Streams of this server, and those that are being opened. */
   #members = 0;
   readonly #live = new Set<FeedMember>();
   /** The place up to which the live streams were given events; undefined while there are none. */
-  #last: LedgerPlace | undefined;
+  #last: LedgerPosition | undefined;
   #isFollowing = false;
   /** Reads under way, by place and filter: readers at the same place share one. */
   readonly #reads = new Map<string, Promise<BatchPage>>();
 
-  constructor(parts: FeedParts) {
-    this.#parts = parts;
-    this.serverId = parts.serverId;
-    this.#waiter = parts.bell.open(parts.serverId);
+  constructor(private readonly deps: FeedDeps) {
+    this.serverId = deps.serverId;
+    this.#waiter = deps.notifier.open(deps.serverId);
   }
 
   /** The number of the newest event that it knows of. */
@@ -79,7 +73,7 @@ export class ServerFeed {
     if (--this.#members > 0) return;
     this.#ended.abort();
     this.#waiter.close();
-    this.#parts.onEmpty();
+    this.deps.onEmpty();
   }
 
   leave(stream: FeedMember): void {
@@ -107,8 +101,8 @@ export class ServerFeed {
   }
 
   /** Undefined when the feed has ended. Waits while the archive does not answer. */
-  async readPage(after: LedgerPlace, filter: NamedFilter): Promise<BatchPage | undefined> {
-    const { pause } = this.#parts;
+  async readPage(after: LedgerPosition, filter: NamedFilter): Promise<BatchPage | undefined> {
+    const { pause } = this.deps;
     while (!this.#ended.signal.aborted) {
       try {
         return await this.#shareRead(after, filter);
@@ -122,11 +116,11 @@ export class ServerFeed {
 
   /** The first page of a stream. Throws when the archive does not answer. */
   readFirst(start: PageStart, filter: NamedFilter): Promise<BatchPage> {
-    const place = "after" in start ? start.after : start.before;
-    return typeof place === "object" ? this.#shareRead(place, filter) : this.#read(start, filter);
+    if ("after" in start && typeof start.after === "object") return this.#shareRead(start.after, filter);
+    return this.#read(start, filter);
   }
 
-  #shareRead(after: LedgerPlace, filter: NamedFilter): Promise<BatchPage> {
+  #shareRead(after: LedgerPosition, filter: NamedFilter): Promise<BatchPage> {
     const name = `${after.number} ${after.mark} ${filter.name}`;
     const known = this.#reads.get(name);
     if (known) return known;
@@ -136,7 +130,7 @@ export class ServerFeed {
   }
 
   async #read(start: PageStart, { kinds }: NamedFilter): Promise<BatchPage> {
-    const { archive, serverId } = this.#parts;
+    const { archive, serverId } = this.deps;
     const page = await archive.readPage({ serverId, start, filter: kinds, limit: FEED_PAGE_MAX });
     return this.#toBatch(page);
   }
@@ -149,7 +143,7 @@ export class ServerFeed {
 
   /** Gives the live streams what is recorded, until there are none. */
   async #follow(): Promise<void> {
-    const { pause } = this.#parts;
+    const { pause } = this.deps;
     const { signal } = this.#ended;
     this.#isFollowing = true;
     while (this.#last && this.#live.size > 0) {
@@ -183,12 +177,12 @@ export class ServerFeed {
 
   #logFault(error: unknown): void {
     // While the archive is away there is nothing to read; streams go on when it is back.
-    if (!(error instanceof StoreUnavailable)) this.#parts.log.error({ err: error }, "reading events failed");
+    if (!(error instanceof StoreUnavailable)) this.deps.log.error({ err: error }, "reading events failed");
   }
 }
 
-const ALL: NamedFilter = { name: "*", kinds: filterAll() };
+const ALL = nameFilter(filterAll());
 
-function hasReached(place: LedgerPlace, last: LedgerPlace): boolean {
+function hasReached(place: LedgerPosition, last: LedgerPosition): boolean {
   return place.number > last.number || (place.number === last.number && place.mark === last.mark);
 }

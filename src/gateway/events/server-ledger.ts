@@ -1,16 +1,13 @@
 // One server's way into the ledger: what is recorded, what is judged but not yet recorded, and which entries are known. It
 // judges readings; the recorder does the waiting and writing.
-
 import { randomBytes } from "node:crypto";
 import type { AlertMemory } from "../../core/alerts/alert-states.ts";
-import { countUnknownTime } from "../../core/alerts/unknown-time.ts";
 import { DAY_MS } from "../../core/durations.ts";
-import type { Element } from "../../core/events/elements.ts";
 import type { GameHook } from "../../core/events/game-hook.ts";
 import { hasUnshownCalls, judgeUnshownCalls } from "../../core/events/judge-calls.ts";
 import { judgeHook } from "../../core/events/judge-hook.ts";
 import { type JudgeContext, judgeReading } from "../../core/events/judge-reading.ts";
-import { type Failure, type JudgedFailure, judgeFailure } from "../../core/events/judge-state.ts";
+import { countUnknownTime, type Failure, type JudgedFailure, judgeFailure } from "../../core/events/judge-state.ts";
 import { LOG_LISTS, type ServerMemory } from "../../core/events/memory.ts";
 import { writeChangedParts } from "../../core/events/memory-text.ts";
 import { type NewEvent, toGapEvent } from "../../core/events/new-event.ts";
@@ -25,12 +22,7 @@ import {
   listIdentities,
 } from "../../core/events/reading.ts";
 import { type HistoryChange, NO_HISTORY } from "../../core/history/history.ts";
-import {
-  breakOffSessions,
-  cutHistory,
-  joinHistories,
-  WAITING_SESSIONS_MAX,
-} from "../../core/history/judge-history.ts";
+import { breakOffSessions, cutHistory, joinHistories, WAITING_SESSIONS_MAX } from "../../core/history/judge-history.ts";
 import type { KnownServer, LedgerRecord } from "../../core/ports/archive.ts";
 import type { Gap } from "../../core/wire/event-data.ts";
 
@@ -66,11 +58,9 @@ type Draft = {
   readonly stillShown: readonly string[];
 };
 
-export type JudgeInputs = Pick<JudgeContext, "now" | "isWatched" | "intervalMs" | "findCommandId">;
+export type JudgeInputs = Pick<JudgeContext, "now" | "isWatched" | "intervalMs" | "findCommand">;
 
 export class ServerLedger {
-  readonly serverId: string;
-  readonly #hash: HashIdentity;
   #known: KnownServer | undefined;
   /** Being recorded; the draft goes on from it. */
   #writing: Draft | undefined;
@@ -92,10 +82,10 @@ export class ServerLedger {
   readonly #writer = randomBytes(6).toString("base64url");
   #writes = 0;
 
-  constructor(serverId: string, hash: HashIdentity) {
-    this.serverId = serverId;
-    this.#hash = hash;
-  }
+  constructor(
+    readonly serverId: string,
+    private readonly hash: HashIdentity,
+  ) {}
 
   get isLoaded(): boolean {
     return this.#known !== undefined;
@@ -147,7 +137,7 @@ export class ServerLedger {
 
   /** The identities of a reading, and those of them that must be looked up in the archive. */
   identify(reading: GameReading): { identified: IdentifiedReading; unknown: string[] } {
-    const identified = identifyReading(this.#getMemory(), reading, this.#hash);
+    const identified = identifyReading(this.#getMemory(), reading, this.hash);
     if (!this.#needsLookup(identified)) return { identified, unknown: [] };
     const unknown = listIdentities(identified).filter((identity) => !this.#shown.has(identity));
     return { identified, unknown };
@@ -171,12 +161,7 @@ export class ServerLedger {
   }
 
   /** `recorded`: the identities that the archive has. More events than `eventsMax` are given up, and a gap tells of them. */
-  judge(
-    identified: IdentifiedReading,
-    recorded: ReadonlySet<string>,
-    inputs: JudgeInputs,
-    eventsMax: number,
-  ): void {
+  judge(identified: IdentifiedReading, recorded: ReadonlySet<string>, inputs: JudgeInputs, eventsMax: number): void {
     for (const identity of recorded) this.#shown.set(identity, this.#readings);
     this.#hasJudged = true;
     const before = this.#getMemory();
@@ -203,7 +188,7 @@ export class ServerLedger {
   }
 
   identifyHook(hook: GameHook): IdentifiedHook {
-    return identifyHook(this.#getMemory(), hook, this.#hash);
+    return identifyHook(this.#getMemory(), hook, this.hash);
   }
 
   /** `recorded`: the identities that the archive has. Returns whether the webhook was recorded before. */
@@ -213,8 +198,7 @@ export class ServerLedger {
     const { events, memory, history, isRepeated } = judgeHook(before, identified, isKnown);
     // Also with nothing to tell it is written: another instance may know of a call that we do not, which its version shows.
     if (isRepeated && memory === before && !this.#draft && !this.#writing) this.#recordedHooks.push(input);
-    else
-      this.#addToDraft({ memory, events, history, inputs: 1, held: [input], hooks: [input], stillShown: [] });
+    else this.#addToDraft({ memory, events, history, inputs: 1, held: [input], hooks: [input], stillShown: [] });
     return isRepeated;
   }
 
@@ -333,7 +317,7 @@ export class ServerLedger {
       this.#noteDrafted(events);
       const broken = isHeld ? undefined : breakOffSessions(known.memory);
       const memory = { ...known.memory, ...broken?.memory };
-      const history = broken ? { ...broken.history, acts: draft.history.acts } : NO_HISTORY;
+      const history = broken ? { ...broken.history, acts: draft.history.acts, seen: draft.history.seen } : NO_HISTORY;
       this.#addToDraft({ memory, events, history, inputs, held: [], hooks, stillShown: [] });
     }
     return draft.held;
@@ -426,5 +410,3 @@ function cutDraft(draft: Draft, recorded: Draft): Draft {
     hooks: draft.hooks.slice(recorded.hooks.length),
   };
 }
-
-export type FindCommandId = (element: Element) => string | undefined;

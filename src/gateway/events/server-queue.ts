@@ -19,22 +19,19 @@ export type QueueTimer = {
 };
 
 export class ServerQueue {
-  readonly ledger: ServerLedger;
-  readonly alerts: AlertJudge;
   readonly inputs: LedgerInput[] = [];
   usedAt = 0;
   /** When it was last loaded, or compared with the archive. */
   comparedAt = 0;
-  readonly #timer: QueueTimer;
   /** When the time of an alert may have come; infinite for never. */
   #alertsAt = Number.POSITIVE_INFINITY;
   #isTimingCalls = false;
 
-  constructor(ledger: ServerLedger, alerts: AlertJudge, timer: QueueTimer) {
-    this.ledger = ledger;
-    this.alerts = alerts;
-    this.#timer = timer;
-  }
+  constructor(
+    readonly ledger: ServerLedger,
+    readonly alerts: AlertJudge,
+    private readonly timer: QueueTimer,
+  ) {}
 
   get isDone(): boolean {
     const { inputs, ledger, alerts } = this;
@@ -60,7 +57,7 @@ export class ServerQueue {
 
   /** Where nobody reads the server, nothing else would end the calls that only webhooks have told of. */
   timeCalls(): void {
-    const { clock, sleep, isInUse, onDue } = this.#timer;
+    const { clock, sleep, isInUse, onDue } = this.timer;
     if (this.#isTimingCalls || !this.ledger.hasUnshownCalls) return;
     this.#isTimingCalls = true;
     void sleep(UNSHOWN_CALL_MS + 1).then(() => {
@@ -73,7 +70,7 @@ export class ServerQueue {
 
   /** Where nobody reads the server, nothing else would tell that time has passed. */
   timeAlerts(): void {
-    const { clock, sleep, isInUse, onDue } = this.#timer;
+    const { clock, sleep, isInUse, onDue } = this.timer;
     const { nextAt } = this.alerts;
     const now = clock();
     if (nextAt === null || this.#alertsAt <= nextAt) return;

@@ -1,17 +1,12 @@
 // Counts the waiting reads and open streams of each key on this instance.
-import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { ERRORS, refuseFor } from "../../core/errors.ts";
 import { Slots } from "../../core/slots.ts";
 
 export const STREAMS_PER_KEY_MAX = 20;
 /** All operators together: they have no key. */
 export const OPERATOR_STREAMS_MAX = 100;
 
-const RETRY_SECONDS = 5;
-export const TOO_MANY_STREAMS: Refusal = refuse(
-  ERRORS.tooManyStreams,
-  { retry_after: RETRY_SECONDS },
-  { "Retry-After": String(RETRY_SECONDS) },
-);
+export const TOO_MANY_STREAMS = refuseFor(ERRORS.tooManyStreams, 5);
 
 export class StreamSlots {
   readonly #slots = new Slots();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { NO_KINDS } from "../../core/history/command-kinds.ts";
 import type { Counts } from "../../core/history/counts.ts";
 import { openTimeZone } from "../../core/history/time-zone.ts";
 import type {
@@ -36,6 +37,7 @@ const EMPTY: State = {
 
 /** What the archive has, in each state that it is in one after the other: each look at the open history goes to the next. */
 class FakeStore implements HistoryStore {
+  gaps: readonly Period[] = [];
   facts: StaffFacts = { members: [], listed: new Map() };
   /** Who was asked for as staff. */
   readonly also: (readonly string[])[] = [];
@@ -50,6 +52,9 @@ class FakeStore implements HistoryStore {
     const { open } = this.state;
     if (this.states.length > 1) this.states.shift();
     return open;
+  }
+  async isInGap(_serverId: string, at: number) {
+    return this.gaps.some(({ from, to }) => at > from && at < to);
   }
   async readCounts(_serverId: string, _resolution: string, { from, to }: Period) {
     return this.state.counts.filter(({ at }) => at >= from && at < to);
@@ -162,24 +167,48 @@ describe("the past and the present together", () => {
   });
 });
 
+describe("who was there at a moment is known", () => {
+  const isKnown = async (at: number, changes: Partial<State> = {}, gaps: readonly Period[] = []) => {
+    const store = new FakeStore([{ ...AFTER, ...changes }]);
+    store.gaps = gaps;
+    return (await new HistoryReader(store).readPresent("srv_a", at, AT + 10 * MINUTE)).known;
+  };
+
+  test("where most of the minute is", async () => {
+    const none = { sessions: [] };
+    expect(await isKnown(AT + 10_000, { ...none, counts: [makeCounts(AT, 30_000, 0)] })).toBe(true);
+    expect(await isKnown(AT + 10_000, { ...none, counts: [makeCounts(AT, 29_000, 0)] })).toBe(false);
+    expect(await isKnown(AT - MINUTE)).toBe(false);
+  });
+
+  test("and where a part of it is, while somebody was there", async () => {
+    expect(await isKnown(AT + 10_000, { counts: [makeCounts(AT, 10_000, 1)] })).toBe(true);
+    expect(await isKnown(AT + 10_000, { counts: [] })).toBe(false);
+  });
+
+  test("but not within a gap, nor when the newest reading is valid no more", async () => {
+    const gaps = [{ from: AT + 10_000, to: AT + 20_000 }];
+    const at = [10_000, 15_000, 20_000].map((ms) => isKnown(AT + ms, {}, gaps));
+    expect(await Promise.all(at)).toEqual([true, false, true]);
+    const validUntil = AT + 70_000 + MINUTE;
+    expect([await isKnown(validUntil), await isKnown(validUntil + 1)]).toEqual([true, false]);
+  });
+});
+
 test("peaks have the open minutes of the period, and no others", async () => {
   const reader = new HistoryReader(new FakeStore([BEFORE]));
   const zone = openTimeZone("UTC");
   if (!zone) throw new Error("no UTC");
   const known = async (period: Period) => {
     const { table } = await reader.readPeaks({ ...question, period }, zone);
-    return table.flatMap((row, day) =>
-      row.flatMap((value, hour) => (value === null ? [] : [[day, hour, value]])),
-    );
+    return table.flatMap((row, day) => row.flatMap((value, hour) => (value === null ? [] : [[day, hour, value]])));
   };
   expect(await known(question.period)).toEqual([[0, 8, 4]]);
   expect(await known({ from: AT - 60 * MINUTE, to: AT })).toEqual([]);
 });
 
 test("a list goes on where its page ended, and says when it is over", async () => {
-  const reader = new HistoryReader(
-    new FakeStore([{ ...AFTER, open: { ...OPEN, counts: AFTER.open.counts } }]),
-  );
+  const reader = new HistoryReader(new FakeStore([{ ...AFTER, open: { ...OPEN, counts: AFTER.open.counts } }]));
   const asked = { ...question, limit: 1 };
   const first = await reader.listSessions({ ...asked, place: undefined }, undefined);
   expect(first.next).toEqual({ joinedAt: AT, number: undefined, player: "1" });
@@ -189,7 +218,16 @@ test("a list goes on where its page ended, and says when it is over", async () =
 
 test("somebody who is staff only by an open session is asked for, and the session is added", async () => {
   const store = new FakeStore([{ ...AFTER, open: OPEN }]);
-  const member = { player: "1", name: "Old", ms: 70_000, teamMs: {}, commands: 0, waits: [] };
+  const member = {
+    player: "1",
+    name: "Old",
+    ms: 70_000,
+    teamMs: {},
+    commands: 0,
+    byKind: NO_KINDS,
+    role: null,
+    waits: [],
+  };
   store.facts = { members: [member], listed: new Map() };
   const { items } = await new HistoryReader(store).listStaff({ ...question, place: undefined, limit: 10 });
   expect(store.also).toEqual([["1"]]);

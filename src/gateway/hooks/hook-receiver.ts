@@ -4,7 +4,7 @@ import { type HookBody, parseHookBody } from "../../core/events/game-hook.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Recorder } from "../events/recorder.ts";
-import type { HookMeter, HookOutcomeName } from "./hook-meter.ts";
+import type { HookMeter, HookOutcomeName } from "../meters.ts";
 import { TIMESTAMP_TOLERANCE_MS } from "./hook-signature.ts";
 
 /** The signatures of this instance that were recorded lately. The archive knows those of all instances. */
@@ -12,7 +12,7 @@ export const SEEN_MAX = 10_000;
 /** A signature is valid from 300 s before its timestamp to 300 s after it. */
 const SEEN_MS = 2 * TIMESTAMP_TOLERANCE_MS;
 
-export type HookReceiverParts = {
+export type HookReceiverDeps = {
   readonly servers: Pick<ServerStore, "all" | "readServerKey">;
   /** Undefined without an archive. */
   readonly recorder: Pick<Recorder, "recordHook"> | undefined;
@@ -21,14 +21,11 @@ export type HookReceiverParts = {
 };
 
 export class HookReceiver {
-  readonly #parts: HookReceiverParts;
   readonly #seen = new Map<string, number>();
   /** The part after the hyphen of each server's key, and the revision of the key that it is of. */
   readonly #gameServers = new Map<string, { readonly keyRevision: number; readonly name: string | null }>();
 
-  constructor(parts: HookReceiverParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: HookReceiverDeps) {}
 
   get seen(): number {
     return this.#seen.size;
@@ -38,7 +35,7 @@ export class HookReceiver {
   async receive(signature: string, text: string): Promise<boolean> {
     const body = parseBody(text);
     if (!body) return false;
-    const { meter } = this.#parts;
+    const { meter } = this.deps;
     meter.droppedEvents += body.dropped;
     try {
       meter.received[await this.#record(signature, body)]++;
@@ -50,7 +47,7 @@ export class HookReceiver {
   }
 
   async #record(signature: string, { server, events, probes }: HookBody): Promise<HookOutcomeName> {
-    const { recorder, clock } = this.#parts;
+    const { recorder, clock } = this.deps;
     if (probes > 0 && events.length === 0) return "probe";
     if (events.length === 0) return "empty";
     if (!recorder) return "dropped";
@@ -76,7 +73,7 @@ export class HookReceiver {
 
   /** All of our servers that are this game server. */
   async #findServers(gameServer: string): Promise<string[]> {
-    const servers = [...this.#parts.servers.all()];
+    const servers = [...this.deps.servers.all()];
     if (this.#gameServers.size > servers.length) this.#gameServers.clear();
     const found: string[] = [];
     for (const { serverId, keyRevision } of servers) {
@@ -93,7 +90,7 @@ export class HookReceiver {
   /** Null for a key that cannot be decrypted: reads of that server report it. */
   async #readGameServer(serverId: string): Promise<string | null> {
     try {
-      const serverKey = await this.#parts.servers.readServerKey(serverId);
+      const serverKey = await this.deps.servers.readServerKey(serverId);
       return serverKey === undefined ? null : serverKey.slice(serverKey.indexOf("-") + 1);
     } catch (error) {
       if (error instanceof StoreUnavailable) throw error;

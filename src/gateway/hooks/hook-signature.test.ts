@@ -12,11 +12,7 @@ const body = Buffer.from('{"server":"Town"}');
 
 function signedHeaders(bytes: Uint8Array = body): SignedHeaders {
   const headers = signer.sign(bytes, NOW);
-  const judged = judgeHeaders(
-    headers["X-Signature-Ed25519"] ?? null,
-    headers["X-Signature-Timestamp"] ?? null,
-    NOW,
-  );
+  const judged = judgeHeaders(headers["X-Signature-Ed25519"] ?? null, headers["X-Signature-Timestamp"] ?? null, NOW);
   if (typeof judged === "string") throw new Error(judged);
   return judged;
 }
@@ -58,8 +54,7 @@ test("a sender whose signature comes last does not wait for the flood of another
   const check = new SignatureCheck([signer.publicKey]);
   const signed = signedHeaders();
   const order: string[] = [];
-  const checkFor = (sender: string) =>
-    check.isValid(signed, body, sender, NEVER).then(() => order.push(sender));
+  const checkFor = (sender: string) => check.isValid(signed, body, sender, NEVER).then(() => order.push(sender));
   const flood = Array.from({ length: 200 }, () => checkFor("flood"));
   const genuine = Array.from({ length: 5 }, () => checkFor("game"));
   await Promise.all([...flood, ...genuine]);

@@ -67,11 +67,7 @@ export class SignatureCheck {
     }
   }
 
-  async #waitForTurn(
-    sender: string,
-    bytes: number,
-    givenUp: Promise<"given up">,
-  ): Promise<"turn" | "given up"> {
+  async #waitForTurn(sender: string, bytes: number, givenUp: Promise<"given up">): Promise<"turn" | "given up"> {
     const { promise, resolve } = Promise.withResolvers<"turn">();
     const wake = () => resolve("turn");
     const waiting = this.#waiting.get(sender) ?? { small: new Set(), large: new Set() };

@@ -1,8 +1,8 @@
 // Checks the request limit of a key, and turns the verdict into rate-limit headers or a refusal.
-import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { ERRORS, type Refusal, refuse, refuseFor } from "../../core/errors.ts";
+import { LIMIT_PER_WINDOW, secondsUntil, type Verdict } from "../../core/keys/rate-limit.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { LimitStore } from "../../core/ports/limits.ts";
-import { LIMIT_PER_WINDOW, secondsUntil, type Verdict } from "../../core/rate-limit.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
 import type { CountedKey } from "./counted-key.ts";
 
@@ -39,13 +39,8 @@ function toAdmission(verdict: Verdict): Admission {
 }
 
 function refuseLimited(count: number, resetAt: number, now: number): Refusal {
-  const seconds = secondsUntil(resetAt, now);
-  const excess = count - LIMIT_PER_WINDOW;
-  const fields: ErrorFields["rateLimited"] = {
-    retry_after: seconds,
-    details: { limit: LIMIT_PER_WINDOW, count, excess, reset_at: resetAt },
-  };
-  return refuse(ERRORS.rateLimited, fields, { "Retry-After": String(seconds) });
+  const details = { limit: LIMIT_PER_WINDOW, count, excess: count - LIMIT_PER_WINDOW, reset_at: resetAt };
+  return refuseFor(ERRORS.rateLimited, secondsUntil(resetAt, now), { details });
 }
 
 function refuseBlocked(blockedUntil: number, now: number): Refusal {

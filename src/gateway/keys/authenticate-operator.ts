@@ -1,18 +1,14 @@
 // Authenticates the operator: compares a bearer token with the master key, or with the metrics token, in constant time, and
 // limits how many wrong keys an address may try.
 import { createHash, timingSafeEqual } from "node:crypto";
-import { AttemptCounter } from "../../core/attempt-counter.ts";
-import { WRONG_SECRETS } from "../../core/attempt-limit.ts";
-import { parseBearer } from "../../core/bearer.ts";
-import { ERRORS, type ErrorRow, type Refusal, refuse } from "../../core/errors.ts";
-import type { ErrorFields } from "../../core/wire/error.ts";
+import { ERRORS, type ErrorRow, type Refusal, refuse, refuseFor } from "../../core/errors.ts";
+import { AttemptCounter, WRONG_SECRETS } from "../../core/keys/attempt-limit.ts";
+import { parseBearer } from "../../core/keys/bearer.ts";
 import { MISSING_TOKEN } from "./authenticate.ts";
 
-const WRONG_KEY: Refusal = refuse(ERRORS.invalidMasterKey, undefined, { "WWW-Authenticate": "Bearer" });
+export const WRONG_KEY: Refusal = refuse(ERRORS.invalidMasterKey, undefined, { "WWW-Authenticate": "Bearer" });
 export const GUESSING_ADDRESSES_MAX = 10_000;
 const FINGERPRINT_LENGTH = 8;
-
-export type CheckOperator = (header: string | null) => Refusal | undefined;
 
 /** Compares hashes, so that the time it takes reveals neither the content nor the length of a secret. */
 export class OperatorCheck {
@@ -38,12 +34,9 @@ export class OperatorCheck {
 /** Counts wrong secrets of one kind by address. */
 export class GuessLimit {
   readonly #guesses = new AttemptCounter(WRONG_SECRETS, GUESSING_ADDRESSES_MAX);
-  readonly #wrong: ErrorRow;
 
   /** `wrong` is the error of a wrong secret. */
-  constructor(wrong: ErrorRow = ERRORS.invalidMasterKey) {
-    this.#wrong = wrong;
-  }
+  constructor(private readonly wrong: ErrorRow = ERRORS.invalidMasterKey) {}
 
   get size(): number {
     return this.#guesses.size;
@@ -52,7 +45,7 @@ export class GuessLimit {
   /** Returns the refusal, or `tooManyAttempts` when the address has tried too many wrong secrets. */
   judge(refusal: Refusal, address: string, now: number): Refusal {
     // A request without a secret is not a guess.
-    if (refusal.refused !== this.#wrong) return refusal;
+    if (refusal.refused !== this.wrong) return refusal;
     const seconds = this.#guesses.count(address, now);
     return seconds === undefined ? refusal : refuseAttempt(seconds);
   }
@@ -60,8 +53,7 @@ export class GuessLimit {
 
 /** Refuses an attempt because there were too many. The next one is allowed after so many seconds. */
 export function refuseAttempt(seconds: number): Refusal {
-  const fields: ErrorFields["tooManyAttempts"] = { retry_after: seconds };
-  return refuse(ERRORS.tooManyAttempts, fields, { "Retry-After": String(seconds) });
+  return refuseFor(ERRORS.tooManyAttempts, seconds);
 }
 
 /** Identifies a master key in the audit log. Too short to find the key from it. */

@@ -1,15 +1,14 @@
 // Finds the key of an Authorization header, or refuses the request. A header has the token of a key, or the session token of a
-// device that is signed in with the key.
-import { type ApiKey, isExpired } from "../../core/api-key.ts";
-import { parseBearer } from "../../core/bearer.ts";
-import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+// person, who then acts as a key.
+import { ERRORS, isRefusal, type Refusal, refuse } from "../../core/errors.ts";
+import { type ApiKey, isExpired } from "../../core/keys/api-key.ts";
+import { parseBearer } from "../../core/keys/bearer.ts";
+import { hashToken, isWellFormedToken, TOKEN_LENGTH } from "../../core/keys/token.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
-import type { DeviceStore } from "../../core/ports/devices.ts";
 import type { KeyStore } from "../../core/ports/keys.ts";
 import type { LimitStore } from "../../core/ports/limits.ts";
-import { hashToken, isWellFormedToken, TOKEN_LENGTH } from "../../core/token.ts";
+import { SESSION_TOKEN_PREFIX } from "../people/session-tokens.ts";
 import { type CountedKey, toCountedKey } from "./counted-key.ts";
-import { type OpenedToken, SESSION_TOKEN_PREFIX, type SessionTokens } from "./session-tokens.ts";
 
 const CHALLENGE = { "WWW-Authenticate": "Bearer" };
 export const MISSING_TOKEN: Refusal = refuse(ERRORS.missingToken, undefined, CHALLENGE);
@@ -23,19 +22,18 @@ const CACHED_LENGTH = "Bearer ".length + TOKEN_LENGTH;
 /** Sessions are few, and each is looked up again after a quarter of an hour. */
 const SESSIONS_MAX = 10_000;
 
-type KeyLookup = Pick<KeyStore, "find" | "findNew" | "version">;
+type KeyLookup = Pick<KeyStore, "find" | "version">;
 type LimitHandles = Pick<LimitStore, "openHandle">;
 
-export type SessionLookup = {
-  readonly tokens: SessionTokens;
-  readonly devices: Pick<DeviceStore, "find" | "findNew">;
+/** The people who are signed in. */
+export type PersonLookup = {
+  /** The person behind a session token as a caller, who expires with the token. */
+  findCaller(token: string, now: number): Promise<ApiKey | Refusal>;
 };
-
-type Session = { readonly key: CountedKey; readonly expiresAt: number };
 
 /**
  * Caches the key of each header, so that the next request needs no parsing, hashing or lookup. Any change to a key
- * clears the cache. Invalid tokens are never cached. A full cache is cleared at most once a minute: with more callers
+ * clears the cache, and so does any change to a person, a role or a session. Invalid tokens are never cached. A full cache is cleared at most once a minute: with more callers
  * than it holds, clearing more often would only cost time.
  */
 export class Authenticator {
@@ -43,17 +41,17 @@ export class Authenticator {
   readonly #keys: KeyLookup;
   readonly #limits: LimitHandles;
   readonly #cache = new Map<string, CountedKey>();
-  readonly #sessionLookup: SessionLookup | undefined;
-  /** Apart from the keys: a session ends before its key does. */
-  readonly #sessions = new Map<string, Session>();
+  readonly #people: PersonLookup | undefined;
+  /** Apart from the keys: session tokens are replaced all the time. */
+  readonly #sessions = new Map<string, CountedKey>();
   #cachedVersion: number;
   #clearedAt = 0;
 
-  /** Without a `sessionLookup` there are no session tokens. */
-  constructor(keys: KeyLookup, limits: LimitHandles, sessionLookup?: SessionLookup, max = CACHED_MAX) {
+  /** Without `people` there are no session tokens. */
+  constructor(keys: KeyLookup, limits: LimitHandles, people?: PersonLookup, max = CACHED_MAX) {
     this.#keys = keys;
     this.#limits = limits;
-    this.#sessionLookup = sessionLookup;
+    this.#people = people;
     this.max = max;
     this.#cachedVersion = keys.version;
   }
@@ -68,7 +66,7 @@ export class Authenticator {
 
   readonly sessionsMax = SESSIONS_MAX;
 
-  /** Synchronous, unless the token is unknown and another instance may have just created it. */
+  /** Synchronous for a key in use. */
   authenticate(header: string | null, now: number): MaybePromise<CountedKey | Refusal> {
     if (header === null) return MISSING_TOKEN;
     if (this.#cachedVersion !== this.#keys.version) {
@@ -88,31 +86,48 @@ export class Authenticator {
     if (bearer.token.startsWith(SESSION_TOKEN_PREFIX)) return this.#authenticateSession(bearer.token, now);
     if (!isWellFormedToken(bearer.token)) return INVALID_TOKEN;
     const tokenHash = hashToken(bearer.token);
-    const key = this.#keys.find(tokenHash, now) ?? this.#keys.findNew(tokenHash, now);
-    if (!(key instanceof Promise)) return this.#startCounting(header, key, now);
-    // Looked up again: a key that was revoked since it was found must not get into the cache.
-    return key.then((found) => this.#startCounting(header, found && this.#keys.find(tokenHash, now), now));
+    const { version } = this.#keys;
+    const key = this.#keys.find(tokenHash, now);
+    return key instanceof Promise
+      ? this.#startCountingLater(header, tokenHash, key, version, now)
+      : this.#startCounting(header, key, now);
+  }
+
+  /** Looks the key up again when a key has changed meanwhile: one that was revoked must not get into the cache. */
+  async #startCountingLater(
+    header: string,
+    tokenHash: string,
+    lookup: Promise<ApiKey | undefined>,
+    lookupVersion: number,
+    now: number,
+  ): Promise<CountedKey | Refusal> {
+    let version = lookupVersion;
+    let key = await lookup;
+    while (version !== this.#keys.version) {
+      version = this.#keys.version;
+      key = await this.#keys.find(tokenHash, now);
+    }
+    return this.#startCounting(header, key, now);
   }
 
   #authenticateSession(token: string, now: number): MaybePromise<CountedKey | Refusal> {
     const cached = this.#sessions.get(token);
-    if (cached) return cached.expiresAt <= now || isExpired(cached.key, now) ? INVALID_TOKEN : cached.key;
-    const lookup = this.#sessionLookup;
-    const opened = lookup?.tokens.open(token, now);
-    if (!lookup || !opened) return INVALID_TOKEN;
-    const { deviceId } = opened;
-    const device = lookup.devices.find(deviceId, now) ?? lookup.devices.findNew(deviceId, now);
-    if (!(device instanceof Promise)) return this.#startSession(token, opened, now);
-    return device.then(() => this.#startSession(token, opened, now));
+    if (cached) return isExpired(cached, now) ? INVALID_TOKEN : cached;
+    return this.#people ? this.#startSession(this.#people, token, now) : INVALID_TOKEN;
   }
 
-  /** Looks the device up again: one that was ended since it was found must not get into the cache. */
-  #startSession(token: string, { deviceId, expiresAt }: OpenedToken, now: number): CountedKey | Refusal {
-    const device = this.#sessionLookup?.devices.find(deviceId, now);
-    if (!device) return INVALID_TOKEN;
-    const key = toCountedKey(device.key, this.#limits.openHandle(device.key.keyId));
+  /** Looks the person up again when something has changed meanwhile: one who was signed out must not get into the cache. */
+  async #startSession(people: PersonLookup, token: string, now: number): Promise<CountedKey | Refusal> {
+    let version: number;
+    let caller: ApiKey | Refusal;
+    do {
+      version = this.#keys.version;
+      caller = await people.findCaller(token, now);
+    } while (version !== this.#keys.version);
+    if (isRefusal(caller)) return caller;
+    const key = toCountedKey(caller, this.#limits.openHandle(caller.keyId));
     if (this.#sessions.size >= SESSIONS_MAX) this.#sessions.clear();
-    this.#sessions.set(token, { key, expiresAt: Math.min(expiresAt, device.expiresAt) });
+    this.#sessions.set(token, key);
     return key;
   }
 

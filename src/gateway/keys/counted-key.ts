@@ -1,5 +1,5 @@
 // A key together with the counts of its use, and the arithmetic on such counts.
-import type { ApiKey } from "../../core/api-key.ts";
+import type { ApiKey } from "../../core/keys/api-key.ts";
 import type { LimitHandle } from "../../core/ports/limits.ts";
 
 /** The hour of a key that is not listed for writing. */
@@ -32,8 +32,10 @@ export function toCountedKey(key: ApiKey, limitHandle?: LimitHandle): CountedKey
   return {
     keyId: key.keyId,
     serverId: key.serverId,
+    label: key.label,
     grant: key.grant,
     expiresAt: key.expiresAt,
+    person: key.person,
     limitHandle,
     hour: NO_HOUR,
     lastUsedAt: 0,

@@ -2,41 +2,41 @@
 // and never stored.
 import { isDeepStrictEqual } from "node:util";
 import { parseAddressRange } from "../../core/address.ts";
-import { DEFAULT_RIGHTS, type KeyRights } from "../../core/api-key.ts";
-import { toCommandName } from "../../core/command.ts";
-import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
-import { judgeKeyState } from "../../core/key-state.ts";
-import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
+import { toCommandName } from "../../core/commands/command.ts";
+import {
+  ERRORS,
+  type FieldReason,
+  NO_SERVER,
+  NOT_FOUND,
+  REVOKED,
+  type Refusal,
+  refuseField,
+  refuseFields,
+} from "../../core/errors.ts";
+import { DEFAULT_SETTINGS, describeSettings, toSettings } from "../../core/keys/key-settings.ts";
+import { judgeKeyState } from "../../core/keys/key-state.ts";
+import { hashToken, mintToken, type RandomBytes } from "../../core/keys/token.ts";
+import { type AdminAct, rightsOfKey } from "../../core/people/authority.ts";
+import { parseCallerId } from "../../core/people/person.ts";
+import type { AuditDetails } from "../../core/ports/audit.ts";
 import type { KeyChange, KeyDetails } from "../../core/ports/keys.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { Store } from "../../core/ports/store.ts";
-import { NOT_FOUND, refuseField, refuseFields } from "../../core/refuse-field.ts";
-import { toSectionNames, toSectionSet } from "../../core/sections.ts";
-import { hashToken, mintToken, type RandomBytes } from "../../core/token.ts";
-import type { BlockResource } from "../../core/wire/block.ts";
-import type { KeyResource, KeyUpdate, NewKey, Rotation } from "../../core/wire/key.ts";
+import type { BlockResource, KeyResource, KeyUpdate, NewKey, Rotation } from "../../core/wire/key.ts";
 
-const REVOKED: Refusal = refuse(ERRORS.conflict, { details: { key_id: "is revoked, and stays so" } });
+const KEY_REVOKED: Refusal = refuseField("key_id", REVOKED, ERRORS.conflict);
 
-export type KeyParts = { readonly store: Store; readonly randomBytes: RandomBytes };
+export type KeyDeps = { readonly store: Store; readonly randomBytes: RandomBytes };
 
 /** A key as the admin API returns it. */
 export function describeKey(key: KeyDetails, isBlocked: boolean, now: number): KeyResource {
-  const { key_id, server_id, label, ...rest } = describeFields(key);
-  return { key_id, server_id, label, state: judgeKeyState(key, isBlocked, now), ...rest };
-}
-
-/** Without its state, which is no field that somebody sets. */
-function describeFields(key: KeyDetails): Omit<KeyResource, "state"> {
+  const { label, ...settings } = describeSettings(key);
   return {
     key_id: key.keyId,
     server_id: key.serverId,
-    label: key.label,
-    versions: key.versions,
-    sections: toSectionNames(key.sections),
-    commands: key.commands,
-    ip_allow: key.ipAllow,
-    expires_at: key.expiresAt,
+    label,
+    state: judgeKeyState(key, isBlocked, now),
+    ...settings,
     suspended: key.isSuspended,
     created_at: key.createdAt,
     last_used_at: key.lastUsedAt,
@@ -45,152 +45,167 @@ function describeFields(key: KeyDetails): Omit<KeyResource, "state"> {
 }
 
 export async function createKey(
-  { store, randomBytes }: KeyParts,
+  { store, randomBytes }: KeyDeps,
   request: NewKey,
-  actor: Actor,
-  now: number,
+  { actor, authority, now }: AdminAct,
 ): Promise<{ key: KeyDetails; token: string } | Refusal> {
-  const refusal = findInvalidField(request, now);
+  const { server_id: serverId, label } = request;
+  const settings = { ...DEFAULT_SETTINGS, ...toSettings(request), label };
+  const refusal =
+    authority.require(serverId, "keys") ??
+    findInvalidField(request, now) ??
+    authority.requireWithin(serverId, rightsOfKey(settings));
   if (refusal) return refusal;
-  const { server_id: serverId, label, expires_at: expiresAt = null } = request;
   const token = mintToken(randomBytes);
-  const rights = { ...DEFAULT_RIGHTS, ...toRights(request) };
-  const after = { server_id: serverId, label, ...describeRights(rights), expires_at: expiresAt };
-  const note = { at: now, action: "key.created", actor, details: { after } };
-  const key = await store.keys.create(
-    { ...rights, serverId, label, expiresAt, tokenHash: hashToken(token) },
-    now,
-    note,
-  );
-  return key ? { key, token } : refuseField("server_id", "there is no such server");
+  const after = { server_id: serverId, ...describeSettings(settings) };
+  const note = { at: now, action: "key.created", actor, details: { after }, serverId };
+  const key = await store.keys.create({ ...settings, serverId, tokenHash: hashToken(token) }, now, note);
+  return key ? { key, token } : refuseField("server_id", NO_SERVER);
 }
 
 export async function changeKey(
-  { store }: KeyParts,
+  { store }: KeyDeps,
   keyId: string,
   request: KeyUpdate,
-  actor: Actor,
-  now: number,
+  { actor, authority, now }: AdminAct,
 ): Promise<KeyDetails | Refusal> {
   const old = await store.keys.findDetails(keyId);
   if (!old) return NOT_FOUND;
-  if (old.revokedAt !== null) return REVOKED;
-  const refusal = findInvalidField(request, now);
+  const { serverId } = old;
+  const forbidden = authority.requireWithin(serverId, rightsOfKey(old));
+  if (forbidden) return forbidden;
+  if (old.revokedAt !== null) return KEY_REVOKED;
+  const { suspended: isSuspended } = request;
+  const change: KeyChange = { ...toSettings(request), ...(isSuspended !== undefined && { isSuspended }) };
+  const changed = { ...old, ...change };
+  const refusal = findInvalidField(request, now) ?? authority.requireWithin(serverId, rightsOfKey(changed));
   if (refusal) return refusal;
-  const { label, expires_at: expiresAt, suspended: isSuspended } = request;
-  const change: KeyChange = {
-    ...toRights(request),
-    ...(label !== undefined && { label }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(isSuspended !== undefined && { isSuspended }),
-  };
-  const details = diffFields(describeFields(old), describeFields({ ...old, ...change }));
+  const details = diffFields(
+    { ...describeSettings(old), suspended: old.isSuspended },
+    { ...describeSettings(changed), suspended: changed.isSuspended },
+  );
   if (!details) return old;
-  const note = { at: now, action: "key.changed", actor, details };
-  return (await store.keys.update(keyId, change, note)) ?? REVOKED;
+  const note = { at: now, action: "key.changed", actor, details, serverId };
+  return (await store.keys.update(keyId, change, note)) ?? KEY_REVOKED;
 }
 
 export async function rotateKey(
-  { store, randomBytes }: KeyParts,
+  { store, randomBytes }: KeyDeps,
   keyId: string,
   request: Rotation,
-  actor: Actor,
-  now: number,
+  { actor, authority, now }: AdminAct,
 ): Promise<{ token: string; serverId: string; oldValidUntil: number } | Refusal> {
   const key = await store.keys.findDetails(keyId);
   if (!key) return NOT_FOUND;
+  const { serverId } = key;
+  const forbidden = authority.requireWithin(serverId, rightsOfKey(key));
+  if (forbidden) return forbidden;
   const { grace_seconds: graceSeconds = 0 } = request;
   const token = mintToken(randomBytes);
   const oldValidUntil = now + graceSeconds * 1000;
   const details = { after: { old_token_valid_until: oldValidUntil } };
-  const note = { at: now, action: "key.rotated", actor, details };
+  const note = { at: now, action: "key.rotated", actor, details, serverId };
   const isDone = await store.keys.rotate(keyId, hashToken(token), oldValidUntil, now, note);
-  return isDone ? { token, serverId: key.serverId, oldValidUntil } : REVOKED;
+  return isDone ? { token, serverId, oldValidUntil } : KEY_REVOKED;
 }
 
 /** Undefined on success, also when the key was revoked before. */
 export async function revokeKey(
-  { store }: KeyParts,
+  { store }: KeyDeps,
   keyId: string,
-  actor: Actor,
-  now: number,
+  { actor, authority, now }: AdminAct,
 ): Promise<Refusal | undefined> {
-  const note = { at: now, action: "key.revoked", actor, details: { after: { revoked_at: now } } };
+  const key = await store.keys.findDetails(keyId);
+  if (!key) return NOT_FOUND;
+  const { serverId } = key;
+  const forbidden = authority.requireWithin(serverId, rightsOfKey(key));
+  if (forbidden) return forbidden;
+  const note = { at: now, action: "key.revoked", actor, details: { after: { revoked_at: now } }, serverId };
   return (await store.keys.revoke(keyId, now, note)) ? undefined : NOT_FOUND;
 }
 
-/** The blocks in force, with the server and label of their keys. */
+/** How many blocks are looked at for a page of somebody who sees only some of them. */
+const BLOCKS_READ_MAX = 1_000;
+
+/**
+ * The blocks in force, with the server and label of their keys, or the name of the person. Who sees only some of them may get
+ * fewer than asked for, although there is a next page.
+ */
 export async function listBlocks(
   store: Store,
   { limit, cursor = "" }: PageRequest,
-  now: number,
+  { authority, now }: AdminAct,
 ): Promise<Page<BlockResource>> {
   const blocks = (await store.limits.listBlocks(now)).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
   const rest = blocks.filter(({ keyId }) => keyId > cursor);
-  const shown = rest.slice(0, limit);
-  const items = shown.map(async ({ keyId, blockedUntil }): Promise<BlockResource> => {
-    const key = await store.keys.findDetails(keyId);
-    return {
-      key_id: keyId,
-      server_id: key?.serverId ?? null,
-      label: key?.label ?? null,
-      blocked_until: blockedUntil,
-    };
-  });
-  const next = rest.length > limit ? (shown.at(-1)?.keyId ?? null) : null;
-  return { items: await Promise.all(items), next };
+  const looked = rest.slice(0, authority.isOperator ? limit : BLOCKS_READ_MAX);
+  const items: BlockResource[] = [];
+  let last: string | undefined;
+  for (const { keyId, blockedUntil } of looked) {
+    if (items.length === limit) break;
+    const blocked = await findBlocked(store, keyId);
+    last = keyId;
+    if (!authority.isOperator && (!blocked || !authority.has(blocked.serverId, "keys"))) continue;
+    const { serverId = null, label = null } = blocked ?? {};
+    items.push({ key_id: keyId, server_id: serverId, label, blocked_until: blockedUntil });
+  }
+  const isLast = last === undefined || last === rest.at(-1)?.keyId;
+  return { items, next: isLast ? null : (last ?? null) };
+}
+
+/** A key, or a person on a server, which has a limit of its own. */
+async function findBlocked(
+  { keys, people, servers }: Pick<Store, "keys" | "people" | "servers">,
+  id: string,
+): Promise<{ readonly serverId: string; readonly label: string } | undefined> {
+  const caller = parseCallerId(id);
+  if (!caller) return keys.findDetails(id);
+  const { personId, serverId } = caller;
+  const person = people.find(personId);
+  return person && servers.find(serverId) ? { serverId, label: person.name } : undefined;
+}
+
+export async function findServerOfBlock(store: Store, id: string): Promise<string | undefined> {
+  return (await findBlocked(store, id))?.serverId;
 }
 
 export async function liftBlock(
-  { store }: KeyParts,
+  { store }: KeyDeps,
   keyId: string,
-  actor: Actor,
-  now: number,
+  { actor, now }: AdminAct,
 ): Promise<Refusal | undefined> {
-  if (!(await store.keys.findDetails(keyId))) return NOT_FOUND;
+  const blocked = await findBlocked(store, keyId);
+  if (!blocked) return NOT_FOUND;
+  const { serverId } = blocked;
   const block = (await store.limits.listBlocks(now)).find((found) => found.keyId === keyId);
   const details = { before: { blocked_until: block?.blockedUntil ?? null } };
-  await store.limits.liftBlock(keyId, now, { at: now, action: "block.lifted", actor, details });
+  await store.limits.liftBlock(keyId, now, { at: now, action: "block.lifted", actor, details, serverId });
   return undefined;
+}
+
+export const NAME_TWICE: FieldReason = { code: "command_twice", text: "has a name twice; case makes no difference" };
+
+/** Whether a list of commands has one twice, however it is written. */
+export function hasNameTwice(commands: readonly string[]): boolean {
+  return new Set(commands.map((name) => toCommandName(name).toLowerCase())).size < commands.length;
 }
 
 /** Checks what the schema cannot. The messages do not repeat the values, which may be secrets in the wrong field. */
 function findInvalidField(request: NewKey | KeyUpdate, now: number): Refusal | undefined {
-  const details: Record<string, string> = {};
+  const details: Record<string, FieldReason> = {};
   const badRange = request.ip_allow?.findIndex((entry) => !parseAddressRange(entry)) ?? -1;
   if (badRange !== -1) {
-    details.ip_allow = `has neither an address nor a range like 10.0.0.0/8 in place ${badRange + 1}`;
+    const text = `has neither an address nor a range like 10.0.0.0/8 in place ${badRange + 1}`;
+    details.ip_allow = { code: "no_address", text, position: badRange + 1 };
   }
-  const names = request.commands?.map((name) => toCommandName(name).toLowerCase()) ?? [];
-  if (new Set(names).size < names.length) {
-    details.commands = "has a name twice; case makes no difference";
-  }
-  if (typeof request.expires_at === "number" && request.expires_at <= now) {
-    details.expires_at = "must be a time to come in epoch milliseconds, or null";
-  }
+  if (hasNameTwice(request.commands ?? [])) details.commands = NAME_TWICE;
+  if (typeof request.expires_at === "number" && request.expires_at <= now)
+    details.expires_at = { code: "invalid", text: "must be a time to come in epoch milliseconds, or null" };
   return Object.keys(details).length === 0 ? undefined : refuseFields(details);
 }
 
-function toRights({
-  versions,
-  sections,
-  commands,
-  ip_allow: ipAllow,
-}: NewKey | KeyUpdate): Partial<KeyRights> {
-  return {
-    ...(versions && { versions }),
-    ...(sections && { sections: toSectionSet(sections) }),
-    ...(commands && { commands: commands.map(toCommandName) }),
-    ...(ipAllow && { ipAllow }),
-  };
-}
-
-function describeRights({ versions, sections, commands, ipAllow }: KeyRights) {
-  return { versions, sections: toSectionNames(sections), commands, ip_allow: ipAllow };
-}
-
 /** The fields that differ, for the audit log. Undefined when none does. */
-function diffFields(
+export function diffFields(
   old: Readonly<Record<string, unknown>>,
   changed: Readonly<Record<string, unknown>>,
 ): AuditDetails | undefined {

@@ -1,13 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { DEFAULT_RIGHTS } from "../../core/api-key.ts";
 import { HOUR_MS } from "../../core/durations.ts";
-import type { KeyDetails } from "../../core/ports/keys.ts";
+import { DEFAULT_RIGHTS } from "../../core/keys/api-key.ts";
+import type { HourlyUsage, KeyDetails, UsageCount, UsageStore } from "../../core/ports/keys.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { HourlyUsage, UsageCount, UsageStore } from "../../core/ports/usage.ts";
 import { type CountedKey, toCountedKey } from "./counted-key.ts";
 import { BACKLOG_MAX } from "./usage-backlog.ts";
-import { UsageMeter, type UsageMeterParts } from "./usage-meter.ts";
+import { UsageMeter, type UsageMeterDeps } from "./usage-meter.ts";
 
 const NOW = 1_800_000_000_000;
 const HOUR = NOW - (NOW % HOUR_MS);
@@ -15,8 +14,10 @@ const BATCH_MAX = 100;
 const { ipAllow: _, ...RIGHTS } = DEFAULT_RIGHTS;
 const KEY = {
   serverId: "srv_1",
-  grant: { ...RIGHTS, allowedFrom: null, isSuspended: false },
+  label: "bot",
+  grant: { ...RIGHTS, may: 0, allowedFrom: null, isSuspended: false },
   expiresAt: null,
+  person: null,
 };
 
 function sum(counts: ReadonlyMap<string, number>): number {
@@ -29,36 +30,31 @@ function total(counts: readonly UsageCount[]): number {
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A store that can be made to refuse all of a batch, or certain keys, and whose calls can be held at every moment. */
+/** A store that can be made to refuse a batch, and whose calls can be held at every moment. */
 class FakeStore implements UsageStore {
   readonly calls: (readonly HourlyUsage[])[] = [];
   readonly kept = new Map<string, number>();
   readonly lastUsed = new Map<string, number>();
   refusesAfter = Number.POSITIVE_INFINITY;
-  /** Keys whose entries are refused, as if their cluster node were down. */
-  readonly away = new Set<string>();
   /** Hooks that are awaited in every call. */
   beforeAdding: () => unknown = () => {};
   afterAdding: () => unknown = () => {};
   beforeReading: () => unknown = () => {};
   afterReading: () => unknown = () => {};
 
-  async add(entries: readonly HourlyUsage[]): Promise<readonly HourlyUsage[]> {
+  async add(entries: readonly HourlyUsage[]): Promise<void> {
     this.calls.push(entries);
     await this.beforeAdding();
     if (this.refusesAfter <= 0) throw new Error("the disk is full");
     this.refusesAfter--;
     for (const { keyId, hour, lastUsedAt, counts } of entries) {
-      if (this.away.has(keyId)) continue;
       this.lastUsed.set(keyId, Math.max(this.lastUsed.get(keyId) ?? 0, lastUsedAt));
       for (const [code, count] of counts) {
         const name = `${keyId} ${hour} ${code}`;
         this.kept.set(name, (this.kept.get(name) ?? 0) + count);
       }
     }
-    const refused = entries.filter(({ keyId }) => this.away.has(keyId));
     await this.afterAdding();
-    return refused;
   }
 
   async read(keyId: string, since: number): Promise<readonly UsageCount[]> {
@@ -82,7 +78,7 @@ function waitForWake(_ms: number, wake: AbortSignal): Promise<void> {
   return new Promise((resolve) => wake.addEventListener("abort", () => resolve()));
 }
 
-function setUp(pace: Partial<UsageMeterParts["pace"]> = {}, pause = waitForWake) {
+function setUp(pace: Partial<UsageMeterDeps["pace"]> = {}, pause = waitForWake) {
   const store = new FakeStore();
   const warnings: string[] = [];
   const log: Log = { debug() {}, info() {}, warn: (_, message) => warnings.push(message), error() {} };
@@ -451,26 +447,6 @@ describe("a store that refuses", () => {
     await meter.flush();
     expect(store.total).toBe(1_201);
     expect([...store.kept.values()].every((count) => count === 1)).toBe(true);
-  });
-
-  test("some entries gets only those again", async () => {
-    const { store, warnings, meter, count } = setUp({ batchMax: 1 });
-    store.away.add("key_b");
-    for (let turn = 0; turn < 3; turn++) {
-      for (const keyId of ["key_a", "key_b", "key_c"]) {
-        count(keyId, 0, NOW);
-        count(keyId, 5016, NOW);
-      }
-      await meter.flush();
-    }
-    expect(store.kept.get(`key_a ${HOUR} 0`)).toBe(3);
-    expect(store.total).toBe(12);
-    expect(warnings).toHaveLength(1);
-    store.away.clear();
-    await meter.flush();
-    expect(store.kept.get(`key_b ${HOUR} 0`)).toBe(3);
-    expect(store.kept.get(`key_b ${HOUR} 5016`)).toBe(3);
-    expect(store.total).toBe(18);
   });
 
   test("causes a new warning after it has accepted something in between", async () => {

@@ -1,9 +1,8 @@
 // Counts the use of every key in memory, and writes it to the store in batches: no request waits for a write. What is
 // shown of a key's use is what the store has plus what is not written yet. A crash loses what is not written yet.
 import { HOUR_MS } from "../../core/durations.ts";
-import type { KeyDetails } from "../../core/ports/keys.ts";
+import type { HourlyUsage, KeyDetails, UsageCount, UsageStore } from "../../core/ports/keys.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { HourlyUsage, UsageCount, UsageStore } from "../../core/ports/usage.ts";
 import {
   addCounts,
   addRefusals,
@@ -29,7 +28,7 @@ export type WritePace = {
   readonly sleepFactor: number;
 };
 
-export type UsageMeterParts = {
+export type UsageMeterDeps = {
   readonly store: UsageStore;
   readonly log: Log;
   readonly pace: WritePace;
@@ -51,7 +50,6 @@ type Batch = {
 type StoreRead = { readonly keyId: string; isStale: boolean };
 
 export class UsageMeter {
-  readonly #parts: UsageMeterParts;
   /** The keys in use, one CountedKey for each. */
   readonly #busy = new Map<string, CountedKey>();
   readonly #backlog = new UsageBacklog();
@@ -61,9 +59,7 @@ export class UsageMeter {
   #flush: Promise<void> | undefined;
   #isFailing = false;
 
-  constructor(parts: UsageMeterParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: UsageMeterDeps) {}
 
   /** `code` is 0 for an answer without an error. */
   count(key: CountedKey, code: number, now: number): void {
@@ -87,13 +83,13 @@ export class UsageMeter {
       const batch = this.#batch;
       // Until the store has answered, nobody knows whether what it returns includes the batch.
       if (batch?.byKey.has(keyId) && !batch.isOverdue) {
-        await this.#parts.pause(BATCH_WAIT_MS, batch.settled.signal);
+        await this.deps.pause(BATCH_WAIT_MS, batch.settled.signal);
         batch.isOverdue = true;
         continue;
       }
       const read: StoreRead = { keyId, isStale: false };
       this.#reads.add(read);
-      const stored = await this.#parts.store.read(keyId, since).finally(() => this.#reads.delete(read));
+      const stored = await this.deps.store.read(keyId, since).finally(() => this.#reads.delete(read));
       if (!read.isStale) return addUnwritten(stored, this.#listUnwritten(keyId), since);
     }
   }
@@ -113,9 +109,9 @@ export class UsageMeter {
     // A flush under way may already have written keys that were used again since.
     const whole = Promise.resolve(this.#flush).then(() => this.flush());
     void whole.then(() => done.abort());
-    await this.#parts.pause(withinMs, done.signal);
+    await this.deps.pause(withinMs, done.signal);
     if (!done.signal.aborted)
-      this.#parts.log.warn({ unwritten: this.size() }, "usage could not be written in time; it is lost");
+      this.deps.log.warn({ unwritten: this.size() }, "usage could not be written in time; it is lost");
   }
 
   /** How many entries are not in the store yet. Iterates over every key in use. */
@@ -146,17 +142,16 @@ export class UsageMeter {
   }
 
   async #writeAll(): Promise<void> {
-    const batches = (this.#busy.size + this.#backlog.size) / this.#parts.pace.batchMax;
+    const batches = (this.#busy.size + this.#backlog.size) / this.deps.pace.batchMax;
     const sleepMaxMs = Math.min(SLEEP_MAX_MS, FLUSH_MAX_MS / Math.max(1, batches));
-    let refused = 0;
     try {
       for (const batch of this.#takeBatches()) {
         const beganAt = performance.now();
-        refused += await this.#write(batch);
-        const sleepMs = (performance.now() - beganAt) * this.#parts.pace.sleepFactor;
+        await this.#write(batch);
+        const sleepMs = (performance.now() - beganAt) * this.deps.pace.sleepFactor;
         await this.#sleep(Math.min(sleepMs, sleepMaxMs));
       }
-      this.#logHealth(refused === 0);
+      this.#logHealth(true);
     } catch (error) {
       this.#logHealth(false, error);
     }
@@ -165,7 +160,7 @@ export class UsageMeter {
   *#takeBatches(): Generator<HourCounts[]> {
     let batch: HourCounts[] = [];
     for (const counts of this.#takeAll()) {
-      if (batch.push(counts) < this.#parts.pace.batchMax) continue;
+      if (batch.push(counts) < this.deps.pace.batchMax) continue;
       yield batch;
       batch = [];
     }
@@ -190,8 +185,8 @@ export class UsageMeter {
     this.#busy.delete(key.keyId);
   }
 
-  /** Returns how many entries the store has refused, and throws when it has refused all. They go to the backlog. */
-  async #write(entries: readonly HourCounts[]): Promise<number> {
+  /** What the store refuses goes to the backlog. */
+  async #write(entries: readonly HourCounts[]): Promise<void> {
     const batch: Batch = {
       size: entries.length,
       byKey: Map.groupBy(entries, ({ keyId }) => keyId),
@@ -200,10 +195,10 @@ export class UsageMeter {
     };
     this.#batch = batch;
     this.#markStale(batch);
-    let refused = entries;
+    let refused: readonly HourCounts[] = entries;
     try {
-      refused = (await this.#parts.store.add(entries.map(toHourlyUsage))).map(toHourCounts);
-      return refused.length;
+      await this.deps.store.add(entries.map(toHourlyUsage));
+      refused = [];
     } finally {
       this.#batch = undefined;
       for (const counts of refused) this.#backlog.add(counts);
@@ -219,14 +214,14 @@ export class UsageMeter {
   /** Lets requests run that came during the batch, even when there is no time to sleep. */
   #sleep(ms: number): Promise<void> {
     const { signal } = this.#stopping;
-    if (ms > 0 && !signal.aborted) return this.#parts.pause(ms, signal);
+    if (ms > 0 && !signal.aborted) return this.deps.pause(ms, signal);
     return new Promise((resolve) => setImmediate(resolve));
   }
 
   /** One line in the log for each time that writing begins to fail. */
   #logHealth(isWell: boolean, error?: unknown): void {
     if (!isWell && !this.#isFailing)
-      this.#parts.log.warn({ err: error }, "usage cannot be written now; it is kept in memory");
+      this.deps.log.warn({ err: error }, "usage cannot be written now; it is kept in memory");
     this.#isFailing = !isWell;
   }
 }
@@ -243,12 +238,6 @@ function addUnwritten(
     for (const [code, count] of refusals ?? []) counts.push({ hour, code, count });
   }
   return counts.sort((a, b) => a.hour - b.hour || a.code - b.code);
-}
-
-function toHourCounts({ keyId, hour, lastUsedAt, counts }: HourlyUsage): HourCounts {
-  const refusals = new Map(counts);
-  refusals.delete(0);
-  return { keyId, hour, lastUsedAt, fine: counts.get(0) ?? 0, refusals };
 }
 
 function toHourlyUsage({ keyId, hour, lastUsedAt, fine, refusals = new Map() }: HourCounts): HourlyUsage {

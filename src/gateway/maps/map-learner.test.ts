@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { ArchiveUnavailable } from "../../core/errors.ts";
 import type { GameReading } from "../../core/events/reading.ts";
-import type { SeenPlace } from "../../core/seen-places.ts";
+import type { SeenPlace } from "../../core/maps/seen-places.ts";
 import { MapLearner, WAITING_PLACES_MAX, WRITE_EVERY_MS } from "./map-learner.ts";
 
 const player = (x: number, StreetName: unknown = "Park Street", PostalCode: unknown = null) => ({

@@ -2,9 +2,9 @@
 // minute, so it costs a reading nearly nothing; what a crash takes is seen again.
 import { StoreUnavailable } from "../../core/errors.ts";
 import { elementsOf, type GameReading } from "../../core/events/reading.ts";
+import { listSeenPlaces, type SeenPlace } from "../../core/maps/seen-places.ts";
+import type { MapArchive } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
-import type { MapArchive } from "../../core/ports/map-archive.ts";
-import { listSeenPlaces, type SeenPlace } from "../../core/seen-places.ts";
 
 export const WRITE_EVERY_MS = 60_000;
 /** The first write comes sooner, so that a new map is not empty for a minute. */

@@ -1,8 +1,8 @@
 // Tests which questions to the archive are shared.
 import { expect, test } from "bun:test";
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { MapImage } from "../../core/map-image.ts";
-import type { MapArchive } from "../../core/ports/map-archive.ts";
+import type { MapImage } from "../../core/maps/map-image.ts";
+import type { MapArchive } from "../../core/ports/archive.ts";
 import { ServerMaps } from "./server-maps.ts";
 
 const SERVER = "srv_a";
@@ -27,8 +27,8 @@ function setUp() {
     },
     removeMapImage: async () => {},
   };
-  const settings = { saveAudited: async () => {} };
-  return { stage, maps: new ServerMaps({ archive, settings }) };
+  const audit = { add: async () => {} };
+  return { stage, maps: new ServerMaps({ archive, audit }) };
 }
 
 test("however many ask for a picture at once, its bytes are read once and shared", async () => {

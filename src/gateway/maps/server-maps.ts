@@ -1,21 +1,17 @@
 // The maps of servers for readers and operators. A map is read from the archive at most every half minute, however many ask.
-import type { MapCorners, MapImage } from "../../core/map-image.ts";
-import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
-import type { MapArchive } from "../../core/ports/map-archive.ts";
-import type { SettingStore } from "../../core/ports/settings.ts";
+import type { MapCorners, MapImage, MapImageFacts } from "../../core/maps/map-image.ts";
+import { CELL_SIZE, type PlaceKind, type SeenPlace } from "../../core/maps/seen-places.ts";
+import type { MapArchive } from "../../core/ports/archive.ts";
+import type { Actor, AuditDetails, AuditStore } from "../../core/ports/audit.ts";
+import type { GameMapResource, MapImageResource } from "../../core/wire/game-map.ts";
 import { Body } from "../body.ts";
-import { describeMap } from "./describe-map.ts";
 
 const FRESH_MS = 30_000;
 /** The most maps, and the most pictures, that are held. The oldest is dropped first. */
 export const MAPS_MAX = 100;
 export const IMAGES_MAX = 4;
-const LAST_CHANGE_AT = "last-map-image-changed-at";
 
-export type ServerMapsParts = {
-  readonly archive: MapArchive;
-  readonly settings: Pick<SettingStore, "saveAudited">;
-};
+export type ServerMapsDeps = { readonly archive: MapArchive; readonly audit: Pick<AuditStore, "add"> };
 
 /** Without the corners, which may change while the bytes stay. */
 type Picture = Pick<MapImage, "type" | "hash" | "content">;
@@ -24,14 +20,11 @@ type HeldMap = { readonly readAt: number; readonly body: Promise<Body> };
 type HeldImage = { readonly hash: string; readonly picture: Promise<Picture | undefined> };
 
 export class ServerMaps {
-  readonly #parts: ServerMapsParts;
   readonly #maps = new Map<string, HeldMap>();
   /** By server. */
   readonly #images = new Map<string, HeldImage>();
 
-  constructor(parts: ServerMapsParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: ServerMapsDeps) {}
 
   /** The map as JSON, ready to be sent. */
   async read(serverId: string, now: number): Promise<Body> {
@@ -49,7 +42,7 @@ export class ServerMaps {
   }
 
   async readImage(serverId: string): Promise<Picture | undefined> {
-    const { archive } = this.#parts;
+    const { archive } = this.deps;
     // Asked each time, because another instance may have changed it.
     const facts = await archive.findMapImage(serverId);
     if (!facts) {
@@ -80,7 +73,7 @@ export class ServerMaps {
       ...(before && { before }),
       after: { ...after, type: image.type, bytes: image.bytes },
     });
-    await this.#parts.archive.saveMapImage(serverId, image);
+    await this.deps.archive.saveMapImage(serverId, image);
     this.forget(serverId);
   }
 
@@ -89,7 +82,7 @@ export class ServerMaps {
     const before = await this.#describeCorners(serverId);
     if (!before) return false;
     await this.#note("server.map_image_removed", serverId, now, actor, { before });
-    await this.#parts.archive.removeMapImage(serverId);
+    await this.deps.archive.removeMapImage(serverId);
     this.forget(serverId);
     return true;
   }
@@ -101,25 +94,18 @@ export class ServerMaps {
   }
 
   async #load(serverId: string): Promise<Body> {
-    const { archive } = this.#parts;
+    const { archive } = this.deps;
     const [places, image] = await Promise.all([archive.listPlaces(serverId), archive.findMapImage(serverId)]);
     return new Body(JSON.stringify(describeMap(places, image)));
   }
 
   async #describeCorners(serverId: string): Promise<Record<string, unknown> | undefined> {
-    const facts = await this.#parts.archive.findMapImage(serverId);
+    const facts = await this.deps.archive.findMapImage(serverId);
     return facts && { ...cornersOf(facts), type: facts.type, bytes: facts.bytes };
   }
 
-  async #note(
-    action: string,
-    serverId: string,
-    at: number,
-    actor: Actor,
-    details: AuditDetails,
-  ): Promise<void> {
-    const note = { at, action, actor, details };
-    await this.#parts.settings.saveAudited(LAST_CHANGE_AT, String(at), serverId, note);
+  async #note(action: string, serverId: string, at: number, actor: Actor, details: AuditDetails): Promise<void> {
+    await this.deps.audit.add(serverId, { at, action, actor, details, serverId });
   }
 }
 
@@ -132,4 +118,43 @@ function hold<V>(held: Map<string, V>, key: string, value: V, max: number): void
   held.set(key, value);
   const [oldest] = held.keys();
   if (held.size > max && oldest !== undefined) held.delete(oldest);
+}
+
+/** The most names of each kind; those that were seen most. */
+const NAMES_MAX = 500;
+
+type Cell = [x: number, z: number, seen: number];
+
+function describeMap(places: readonly SeenPlace[], image: MapImageFacts | undefined): GameMapResource {
+  return {
+    cell_size: CELL_SIZE,
+    streets: listNames(places, "street"),
+    postal_codes: listNames(places, "postal"),
+    image: image ? describeMapImage(image) : null,
+  };
+}
+
+export function describeMapImage({ hash, setAt, ...facts }: MapImageFacts): MapImageResource {
+  const { type, width, height, bytes, left, top, right, bottom } = facts;
+  return { type, width, height, bytes, left, top, right, bottom, set_at: setAt, etag: `"${hash}"` };
+}
+
+function listNames(places: readonly SeenPlace[], kind: PlaceKind): { name: string; cells: Cell[] }[] {
+  const names = new Map<string, { seen: number; cells: Cell[] }>();
+  for (const { name, cellX, cellZ, count, sumX, sumZ, ...rest } of places) {
+    if (rest.kind !== kind) continue;
+    const known = names.get(name) ?? { seen: 0, cells: [] };
+    known.seen += count;
+    known.cells.push([toMean(cellX, sumX, count), toMean(cellZ, sumZ, count), count]);
+    names.set(name, known);
+  }
+  return [...names]
+    .sort(([nameA, a], [nameB, b]) => b.seen - a.seen || (nameA < nameB ? -1 : 1))
+    .slice(0, NAMES_MAX)
+    .map(([name, { cells }]) => ({ name, cells: cells.sort(([xA, zA], [xB, zB]) => xA - xB || zA - zB) }));
+}
+
+/** Inside of the cell, so that readers can tell which cell it is. */
+function toMean(cell: number, sum: number, count: number): number {
+  return cell * CELL_SIZE + Math.min(Math.round(sum / count), CELL_SIZE - 1);
 }

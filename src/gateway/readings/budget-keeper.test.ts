@@ -1,5 +1,8 @@
 // The budget of an instance: a single instance saves its pauses for the next start, several instances share them.
 import { describe, expect, test } from "bun:test";
+import { StoreUnavailable } from "../../core/errors.ts";
+import type { RelayShare } from "../../core/ports/relay-share.ts";
+import type { LimitHint } from "../../core/ports/upstream.ts";
 import {
   type Budget,
   currentWindow,
@@ -8,10 +11,8 @@ import {
   spendCall,
   UNKNOWN_BUDGET,
   updateBudget,
-} from "../../core/budget.ts";
-import { StoreUnavailable } from "../../core/errors.ts";
-import type { RelayShare } from "../../core/ports/relay-share.ts";
-import type { LimitHint } from "../../core/ports/upstream.ts";
+} from "../../core/readings/budget.ts";
+import type { SavedNotes, SavedPause } from "../../core/readings/upstream-notes.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 
 const START = 1_800_000_000_000;
@@ -90,6 +91,171 @@ describe("a budget that somebody has put back", () => {
   });
 });
 
+test.each([
+  ["lost", "never"],
+  ["lost", "again and again"],
+  ["put back", "never"],
+  ["put back", "again and again"],
+])("a shared budget that is %s makes four instances call no more than their parts, %s", async (how, when) => {
+  let shared: Budget = UNKNOWN_BUDGET;
+  const changeBudget: RelayShare["changeBudget"] = async (change) => {
+    shared = change(shared) ?? shared;
+    return shared;
+  };
+  const open = () => {
+    return new BudgetKeeper(
+      { changeBudget } as RelayShare,
+      () => START,
+      undefined,
+      () => 4,
+    );
+  };
+  const keepers = Array.from({ length: 4 }, open);
+  let left = 35;
+  const call = async (keeper: BudgetKeeper) => {
+    let isAllowed = false;
+    await keeper.change((budget) => {
+      isAllowed = !budget.hasAnswer || (budget.limit !== null && budget.remaining > 0);
+      return isAllowed ? spendCall(budget, START) : undefined;
+    });
+    if (!isAllowed) return false;
+    keeper.countOwnCall();
+    left--;
+    const hint = { limit: 35, remaining: left, resetAt: START + 30_000, retryAfterMs: null };
+    keeper.applyAnswer((budget) => updateBudget(budget, hint, START, 0));
+    await keeper.catchUp();
+    return true;
+  };
+  for (const keeper of keepers) expect(await call(keeper)).toBe(true);
+  const old = shared;
+  for (const keeper of keepers) await call(keeper);
+  const spoil = () => {
+    shared = how === "lost" ? UNKNOWN_BUDGET : old;
+  };
+  spoil();
+  for (let isAny = true; isAny; ) {
+    isAny = false;
+    for (const keeper of keepers) {
+      if (when === "again and again") spoil();
+      isAny = (await call(keeper)) || isAny;
+    }
+  }
+  // The game API has refused none.
+  expect(left).toBeGreaterThanOrEqual(0);
+});
+
+test("a shared budget that is lost with fewer calls left than instances still allows one", async () => {
+  let shared: Budget = UNKNOWN_BUDGET;
+  const changeBudget: RelayShare["changeBudget"] = async (change) => {
+    shared = change(shared) ?? shared;
+    return shared;
+  };
+  const countInstances = () => 4;
+  const keeper = new BudgetKeeper({ changeBudget } as RelayShare, () => START, undefined, countInstances);
+  const hint = { limit: 35, remaining: 3, resetAt: START + 30_000, retryAfterMs: null };
+  keeper.applyAnswer((budget) => updateBudget(budget, hint, START, 0));
+  await keeper.catchUp();
+  shared = UNKNOWN_BUDGET;
+  await keeper.catchUp();
+  expect(keeper.budget).toMatchObject({ limit: 35, remaining: 1 });
+});
+
+test("that there is no limit is believed from others only after an answer of one's own", async () => {
+  const found = { ...UNKNOWN_BUDGET, hasAnswer: true };
+  const changeBudget: RelayShare["changeBudget"] = async (change) => change(found) ?? found;
+  const keeper = new BudgetKeeper({ changeBudget } as RelayShare, () => START);
+  await keeper.catchUp();
+  expect(keeper.budget.hasAnswer).toBe(false);
+  keeper.applyAnswer((budget) => updateBudget(budget, SILENT, START, 0));
+  await keeper.catchUp();
+  expect(keeper.budget).toMatchObject({ hasAnswer: true, limit: null });
+});
+
+describe("while the instances cannot agree", () => {
+  let now = START;
+  let isAway = false;
+
+  /** Instances whose shared budget has this many calls left of 35. */
+  async function openKeepers(count: number, remaining: number): Promise<BudgetKeeper[]> {
+    now = START;
+    isAway = false;
+    const { changeBudget } = startShare();
+    const share = {
+      changeBudget: (change: Parameters<typeof changeBudget>[0]) =>
+        isAway ? Promise.reject(new StoreUnavailable("away")) : changeBudget(change),
+    } as RelayShare;
+    const keepers = Array.from(
+      { length: count },
+      () =>
+        new BudgetKeeper(
+          share,
+          () => now,
+          undefined,
+          () => count,
+        ),
+    );
+    const hint = { limit: 35, remaining, resetAt: START + 30_000, retryAfterMs: null };
+    keepers[0]?.applyAnswer((budget) => updateBudget(budget, hint, now, 0));
+    for (const keeper of keepers) await keeper.catchUp();
+    isAway = true;
+    return keepers;
+  }
+
+  /** How many calls an instance makes when it always wants to. */
+  async function countCalls(keeper: BudgetKeeper): Promise<number> {
+    for (let calls = 0; ; calls++) {
+      let isAllowed = false;
+      await keeper.change((budget) => {
+        isAllowed = budget.limit === null || currentWindow(budget, budget.limit, now).remaining > 0;
+        return isAllowed ? spendCall(budget, now) : undefined;
+      });
+      if (!isAllowed) return calls;
+      keeper.countOwnCall();
+      // The headers of the answer tell what all of them have left.
+      const hint = { limit: 35, remaining: 34 - calls, resetAt: keeper.budget.resetAt, retryAfterMs: null };
+      keeper.applyAnswer((budget) => updateBudget(budget, hint, now, 0));
+    }
+  }
+
+  test.each([
+    [4, 35, [8, 8, 8, 8]],
+    [4, 21, [5, 5, 5, 5]],
+    [4, 3, [1, 1, 1, 1]],
+    [4, 0, [0, 0, 0, 0]],
+    [1, 21, [21]],
+  ])("%d of them with %d calls left make %j, and their part of each later window", async (count, left, calls) => {
+    const keepers = await openKeepers(count, left);
+    const made: number[] = [];
+    for (const keeper of keepers) made.push(await countCalls(keeper));
+    expect(made).toEqual(calls);
+    for (const at of [START + 30_000, START + 90_000]) {
+      now = at;
+      for (const keeper of keepers) expect(await countCalls(keeper)).toBe(Math.floor(35 / count));
+    }
+  });
+
+  test("an instance shows its part, and the whole again when they agree", async () => {
+    const [keeper] = await openKeepers(4, 21);
+    await keeper?.catchUp();
+    expect(keeper?.budget).toMatchObject({ limit: 8, remaining: 5 });
+    keeper?.learnNote({ pause: undefined, liftedAt: 0 });
+    expect(keeper?.budget).toMatchObject({ limit: 8, remaining: 5 });
+    isAway = false;
+    await keeper?.catchUp();
+    expect(keeper?.budget).toMatchObject({ limit: 35, remaining: 21 });
+  });
+
+  test("a pause holds, and is shared when they agree", async () => {
+    const [one, two] = await openKeepers(2, 35);
+    one?.applyAnswer((budget) => pauseBudget(budget, { ...SILENT, retryAfterMs: 30_000 }, now));
+    await one?.catchUp();
+    expect([one?.msPaused(now), two?.msPaused(now)]).toEqual([30_000, 0]);
+    isAway = false;
+    for (const keeper of [one, two]) await keeper?.catchUp();
+    expect([one?.msPaused(now), two?.msPaused(now)]).toEqual([30_000, 30_000]);
+  });
+});
+
 describe("a lifted pause", () => {
   const PAUSE = { ...SILENT, retryAfterMs: 86_400_000 };
 
@@ -118,6 +284,22 @@ describe("a lifted pause", () => {
     expect([one.msPaused(START), late.msPaused(START)]).toEqual([0, 0]);
   });
 
+  test("stays lifted when somebody puts the paused budget back", async () => {
+    let shared: Budget = UNKNOWN_BUDGET;
+    const changeBudget: RelayShare["changeBudget"] = async (change) => {
+      shared = change(shared) ?? shared;
+      return shared;
+    };
+    const keeper = new BudgetKeeper({ changeBudget } as RelayShare, () => START + 2);
+    keeper.applyAnswer((budget) => pauseBudget(budget, PAUSE, START));
+    await keeper.catchUp();
+    const old = shared;
+    await keeper.lift(START + 1);
+    shared = old;
+    await keeper.catchUp();
+    expect([keeper.msPaused(START + 2), isPaused(shared, START + 2)]).toEqual([0, false]);
+  });
+
   test("does not keep the next 429 from pausing again, on every instance", async () => {
     const share = startShare();
     const [one, two] = [new BudgetKeeper(share, () => START), new BudgetKeeper(share, () => START)];
@@ -128,15 +310,18 @@ describe("a lifted pause", () => {
     expect([one.msPaused(START + 2), two.msPaused(START + 2)]).toEqual([5_000, 5_000]);
   });
 
-  test("stays when the other instances cannot be told", async () => {
+  test("is lifted while Redis is away too, and the note tells the other instances", async () => {
     const share = {
       changeBudget: () => Promise.reject(new StoreUnavailable("away")),
     } as unknown as RelayShare;
-    const keeper = new BudgetKeeper(share, () => START);
+    const noted: unknown[] = [];
+    const notes = { saved: notesWith(undefined), savePause: (pause: SavedPause) => noted.push(pause) };
+    const keeper = new BudgetKeeper(share, () => START, notes);
     keeper.applyAnswer((budget) => pauseBudget(budget, PAUSE, START));
     await keeper.catchUp();
-    await expect(keeper.lift(START + 1)).rejects.toThrow(StoreUnavailable);
-    expect(keeper.msPaused(START + 1)).toBe(86_399_999);
+    await keeper.lift(START + 1);
+    expect(keeper.msPaused(START + 1)).toBe(0);
+    expect(noted.at(-1)).toEqual({ pausedUntil: 0, pauseMs: 0, isPauseNamed: false });
   });
 });
 
@@ -152,11 +337,18 @@ test("a pause that begins while another change is being shared is never lost", a
   expect(keeper.budget).toMatchObject({ pausedUntil: START + 30_000, hasAnswer: true });
 });
 
+const notesWith = (pause: SavedPause | undefined): SavedNotes => ({
+  pause,
+  liftedAt: 0,
+  refusedKeys: [],
+  globalKeyFailure: null,
+});
+
 describe("an instance alone", () => {
   test("saves every pause, and nothing else", () => {
     const noted: unknown[] = [];
     const keeper = new BudgetKeeper(undefined, () => START, {
-      pause: undefined,
+      saved: notesWith(undefined),
       savePause: (pause) => noted.push(pause),
     });
     keeper.applyAnswer((budget) => ({ ...budget, hasAnswer: true }));
@@ -168,7 +360,10 @@ describe("an instance alone", () => {
     const noted: unknown[] = [];
     let lifts = 0;
     const pause = { pausedUntil: START + 30_000, pauseMs: 30_000 };
-    const keeper = new BudgetKeeper(undefined, () => START, { pause, savePause: (one) => noted.push(one) });
+    const keeper = new BudgetKeeper(undefined, () => START, {
+      saved: notesWith(pause),
+      savePause: (one) => noted.push(one),
+    });
     keeper.onLift = () => lifts++;
     await keeper.lift(START);
     expect([keeper.msPaused(START), lifts]).toEqual([0, 1]);
@@ -181,7 +376,7 @@ describe("an instance alone", () => {
     ["never saved", undefined, false],
     ["of a clock that was set back since", { pausedUntil: START + 36_000_000, pauseMs: 5_000 }, true],
   ])("starts with the saved pause, if it is not over: %s", (_, pause, isSo) => {
-    const keeper = new BudgetKeeper(undefined, () => START, { pause, savePause() {} });
+    const keeper = new BudgetKeeper(undefined, () => START, { saved: notesWith(pause), savePause() {} });
     expect(isPaused(keeper.budget, START)).toBe(isSo);
     expect(keeper.msPaused(START)).toBeLessThanOrEqual(30_000);
   });

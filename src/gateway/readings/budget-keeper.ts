@@ -1,22 +1,32 @@
-// The budget of calls to the game API. Instances with a shared store share one budget.
-import {
-  type Budget,
-  boundBudget,
-  createBudget,
-  followClock,
-  isPaused,
-  liftPause,
-  spendCall,
-  UNKNOWN_BUDGET,
-  withLongerPause,
-} from "../../core/budget.ts";
+// The budget of calls to the game API. Several instances share one budget. While they cannot agree, because Redis is away, each
+// keeps to its part of what the window still allowed.
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
+import {
+  type Budget,
+  boundBudget,
+  createBudget,
+  currentWindow,
+  divideCalls,
+  followClock,
+  isOlderBudget,
+  isPaused,
+  isSameReset,
+  liftPause,
+  spendCall,
+  UNKNOWN_BUDGET,
+  withLift,
+  withLongerPause,
+} from "../../core/readings/budget.ts";
+import type { SavedNotes } from "../../core/readings/upstream-notes.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 
-type PauseNotes = Pick<UpstreamNotes, "pause" | "savePause">;
+/** The calls that are left to this instance in one window. */
+type Part = { readonly resetAt: number; readonly calls: number };
+
+type PauseNotes = Pick<UpstreamNotes, "saved" | "savePause">;
 
 export class BudgetKeeper {
   /** Called when a pause was lifted, by this instance or another one. */
@@ -24,21 +34,29 @@ export class BudgetKeeper {
   readonly #share: RelayShare | undefined;
   readonly #clock: Clock;
   readonly #notes: PauseNotes | undefined;
+  readonly #countInstances: () => number;
+  /** As it was shared last, with the answers to this instance since; as this instance knows it while Redis is away. */
   #budget: Budget;
+  /** As it was shared last. */
+  #agreed: Budget = UNKNOWN_BUDGET;
+  #isAway = false;
+  /** While Redis is away, and in a window in which the shared budget was lost. */
+  #part: Part | undefined;
   /** As if no other instance called: the answers to this instance, and its own calls. */
   #own: Budget = UNKNOWN_BUDGET;
 
-  constructor(share: RelayShare | undefined, clock: Clock, notes?: PauseNotes) {
+  constructor(share: RelayShare | undefined, clock: Clock, notes?: PauseNotes, countInstances = () => 1) {
     this.#share = share;
     this.#clock = clock;
     this.#notes = notes;
-    this.#budget = createBudget(notes?.pause);
+    this.#countInstances = countInstances;
+    this.#budget = createBudget(notes?.saved.pause);
   }
 
-  /** As it is by the clock, which may have been set back. */
+  /** What this instance may call: all that is left, or its part. */
   get budget(): Budget {
-    this.#budget = followClock(this.#budget, this.#clock());
-    return this.#budget;
+    const whole = this.#followClock();
+    return this.#isAway ? this.#divide(whole) : whole;
   }
 
   /** How long the pause after a 429 still lasts; 0 when there is none. */
@@ -62,7 +80,7 @@ export class BudgetKeeper {
 
   /** Applies the headers of an answer: to this instance's budget at once, and then to the shared one. */
   applyAnswer(change: (budget: Budget) => Budget): void {
-    const before = this.budget;
+    const before = this.#followClock();
     this.#budget = change(before);
     this.#own = change(followClock(this.#own, this.#clock()));
     const { pausedUntil, pauseMs, isPauseNamed } = this.#budget;
@@ -71,11 +89,24 @@ export class BudgetKeeper {
     if (this.#share) void this.#changeShared(this.#share, change, before);
   }
 
-  /** Ends the pause for all instances. Throws StoreUnavailable when they cannot be told. */
+  /** Ends the pause for all instances. While Redis is away, they learn of it from the database. */
   async lift(now: number): Promise<void> {
     const change = (budget: Budget) => liftPause(budget, now);
-    this.#adopt(this.#share ? await this.#share.changeBudget(change) : change(this.#budget));
+    const shared = await this.#share?.changeBudget(change).catch((error) => {
+      if (error instanceof StoreUnavailable) return undefined;
+      throw error;
+    });
+    this.#adopt(shared ?? change(this.#budget));
     this.#notes?.savePause({ pausedUntil: 0, pauseMs: 0, isPauseNamed: false });
+  }
+
+  /** What another instance has saved: its pause, or that an operator has lifted one. */
+  learnNote({ pause, liftedAt }: Pick<SavedNotes, "pause" | "liftedAt">): void {
+    const now = this.#clock();
+    const budget = this.#followClock();
+    const isLifted = liftedAt > budget.liftedAt && budget.pausedUntil - budget.pauseMs <= liftedAt;
+    const known = isLifted ? liftPause(budget, liftedAt) : budget;
+    this.#adopt(pause ? withLongerPause(known, createBudget(pause), now) : known);
   }
 
   /** Fetches the shared budget: another instance may have got a 429. */
@@ -88,20 +119,79 @@ export class BudgetKeeper {
     change: (budget: Budget) => Budget | undefined,
     known?: Budget,
   ): Promise<void> {
+    let spent = 0;
     try {
       const agreed = await share.changeBudget((shared) => {
         const now = this.#clock();
+        const lifted = withLift(followClock(shared, now), this.#budget.liftedAt);
         // A pause that could not be shared while the store was unavailable is shared now.
-        const paused = withLongerPause(followClock(shared, now), known ?? this.budget, now);
-        const bounded = boundBudget(paused, followClock(this.#own, now), now);
-        return change(bounded) ?? (bounded === shared ? undefined : bounded);
+        const paused = withLongerPause(lifted, known ?? this.#followClock(), now);
+        const bounded = this.#keepToPart(boundBudget(paused, followClock(this.#own, now), now), shared, now);
+        const changed = change(bounded);
+        spent = changed ? Math.max(0, bounded.remaining - changed.remaining) : 0;
+        return changed ?? (bounded === shared ? undefined : bounded);
       });
+      if (this.#isAway) this.#part = undefined;
+      else if (this.#part) this.#part = { ...this.#part, calls: this.#part.calls - spent };
+      this.#isAway = false;
+      this.#agreed = agreed;
       // Keep a pause that began during this call; the next call shares it.
-      this.#adopt(withLongerPause(agreed, this.budget, this.#clock()));
+      this.#adopt(withLongerPause(agreed, this.#followClock(), this.#clock()));
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      this.#budget = change(this.budget) ?? this.#budget;
+      this.#isAway = true;
+      // An answer was applied before.
+      if (!known) this.#changeAlone(change);
     }
+  }
+
+  /**
+   * After the shared budget was lost, or an old one was put back, the calls of the others are not known: until the end of the
+   * window this instance makes no more than its part.
+   */
+  #keepToPart(bounded: Budget, shared: Budget, now: number): Budget {
+    const own = followClock(this.#own, now);
+    if (this.#isAway || bounded.limit === null || own.limit === null) return bounded;
+    const { resetAt } = currentWindow(own, own.limit, now);
+    const { remaining } = currentWindow(bounded, bounded.limit, now);
+    const isKept = this.#part !== undefined && isSameReset(this.#part.resetAt, resetAt);
+    if (!isKept && !isOlderBudget(shared, this.#agreed)) return bounded;
+    if (!this.#part || !isKept) this.#part = { resetAt, calls: divideCalls(remaining, this.#countInstances()) };
+    return remaining <= this.#part.calls ? bounded : { ...bounded, remaining: this.#part.calls, resetAt };
+  }
+
+  /** Counts a call twice: in what is left for all, and in the part of this instance. */
+  #changeAlone(change: (budget: Budget) => Budget | undefined): void {
+    const whole = this.#followClock();
+    const part = this.#divide(whole);
+    const changed = change(part);
+    if (!changed) return;
+    const { limit } = whole;
+    if (limit === null || part.limit === null) {
+      this.#budget = changed;
+      return;
+    }
+    const spent = part.remaining - changed.remaining;
+    const { resetAt, remaining } = currentWindow(whole, limit, this.#clock());
+    this.#part = { resetAt, calls: part.remaining - spent };
+    this.#budget = { ...changed, limit, remaining: remaining - spent, resetAt };
+  }
+
+  /** The budget with the part of this instance in it. */
+  #divide(whole: Budget): Budget {
+    if (whole.limit === null) return whole;
+    const instances = this.#countInstances();
+    const { resetAt, remaining } = currentWindow(whole, whole.limit, this.#clock());
+    if (!this.#part || !isSameReset(this.#part.resetAt, resetAt))
+      this.#part = { resetAt, calls: divideCalls(remaining, instances) };
+    const limit = divideCalls(whole.limit, instances);
+    return { ...whole, limit, remaining: Math.min(this.#part.calls, remaining), resetAt };
+  }
+
+  /** The whole budget, as it is by the clock, which may have been set back. */
+  #followClock(): Budget {
+    this.#budget = followClock(this.#budget, this.#clock());
+    return this.#budget;
   }
 
   #adopt(budget: Budget): void {

@@ -1,12 +1,12 @@
 // What callers get when there is no new reading: a stale one that is not too old, or a refusal with the reason.
-import { isCallDue, isOpen } from "../../core/breaker.ts";
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
+import { secondsUntil } from "../../core/keys/rate-limit.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
-import { secondsUntil } from "../../core/rate-limit.ts";
-import { ABOUT_SERVER_CODES, BREAKER_CODES, RATE_LIMITED } from "../../core/upstream-codes.ts";
+import { isCallDue, isOpen } from "../../core/readings/breaker.ts";
+import { ABOUT_SERVER_CODES, BREAKER_CODES, RATE_LIMITED } from "../../core/readings/upstream-codes.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
+import type { RelayMeter } from "../meters.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
-import type { RelayMeter } from "./relay-meter.ts";
 import { FOREVER, isYounger, type Reading, type ServerStatus } from "./server-status.ts";
 
 const BUDGET_MESSAGE = "The game API's request budget is used up for the moment.";
@@ -15,50 +15,33 @@ export const PAUSE_MESSAGE = "The game API has limited our requests for the mome
 export type FallbackSettings = { readonly freshMs: number; readonly staleMs: number };
 
 export class Fallback {
-  readonly #settings: FallbackSettings;
-  readonly #keeper: Pick<BudgetKeeper, "msPaused">;
-  readonly #meter: Pick<RelayMeter, "staleHits">;
-
   constructor(
-    settings: FallbackSettings,
-    keeper: Pick<BudgetKeeper, "msPaused">,
-    meter: Pick<RelayMeter, "staleHits">,
-  ) {
-    this.#settings = settings;
-    this.#keeper = keeper;
-    this.#meter = meter;
-  }
+    private readonly settings: FallbackSettings,
+    private readonly keeper: Pick<BudgetKeeper, "msPaused">,
+    private readonly meter: Pick<RelayMeter, "staleHits">,
+  ) {}
 
   /** Prefers a reading within GATEHOUSE_STALE_MS to a failure, unless the failure is about the server itself. */
   answerFailure(status: ServerStatus, failure: UpstreamFailure, now: number): Reading | Refusal {
     const stale = ABOUT_SERVER_CODES.has(failure.code) ? undefined : this.#findStale(status, now);
     if (stale) return stale;
     const waitMs = findWaitMs(status, failure, now);
-    return refuseUpstream(
-      failure.code,
-      failure.message,
-      waitMs === undefined ? undefined : retryAfter(waitMs),
-    );
+    return refuseUpstream(failure.code, failure.message, waitMs === undefined ? undefined : retryAfter(waitMs));
   }
 
   /** `failure` must be the server's own, because its message may name the server. */
-  answerRateLimit(
-    status: ServerStatus,
-    waitMs: number,
-    now: number,
-    failure?: UpstreamFailure,
-  ): Reading | Refusal {
+  answerRateLimit(status: ServerStatus, waitMs: number, now: number, failure?: UpstreamFailure): Reading | Refusal {
     const stale = this.#findStale(status, now);
     if (stale) return stale;
-    const reason = failure?.message ?? (this.#keeper.msPaused(now) > 0 ? PAUSE_MESSAGE : BUDGET_MESSAGE);
+    const reason = failure?.message ?? (this.keeper.msPaused(now) > 0 ? PAUSE_MESSAGE : BUDGET_MESSAGE);
     return refuseUpstream(failure?.code ?? RATE_LIMITED, reason, retryAfter(waitMs));
   }
 
   #findStale({ hit }: ServerStatus, now: number): Reading | undefined {
-    const { freshMs, staleMs } = this.#settings;
+    const { freshMs, staleMs } = this.settings;
     if (!hit || staleMs === 0) return undefined;
     if (!isYounger(hit.snapshot.fetchedAt, freshMs + staleMs, now)) return undefined;
-    this.#meter.staleHits++;
+    this.meter.staleHits++;
     return hit;
   }
 }

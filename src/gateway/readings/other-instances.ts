@@ -5,10 +5,9 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare, ShareLease } from "../../core/ports/relay-share.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
-import { NO_CODE } from "../../core/upstream-codes.ts";
+import { NO_CODE } from "../../core/readings/upstream-codes.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { Fallback } from "./fallback.ts";
-import type { GlobalKey } from "./global-key.ts";
 import { type Reading, type ServerStatus, sharedStatusOf } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 import type { UpstreamReader } from "./upstream-reader.ts";
@@ -21,13 +20,12 @@ const OTHERS_TOO_SLOW: UpstreamFailure = {
   isRateLimit: false,
 };
 
-export type OtherInstancesParts = {
+export type OtherInstancesDeps = {
   readonly share: RelayShare;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
   readonly log: Log;
   readonly keeper: BudgetKeeper;
-  readonly globalKey: GlobalKey;
   readonly statuses: ServerStatuses;
   readonly fallback: Fallback;
   /** How long to wait for another instance. */
@@ -36,11 +34,7 @@ export type OtherInstancesParts = {
 };
 
 export class OtherInstances {
-  readonly #parts: OtherInstancesParts;
-
-  constructor(parts: OtherInstancesParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: OtherInstancesDeps) {}
 
   /** Calls the game API, or waits for the instance that does. */
   async readTogether(status: ServerStatus): Promise<Reading | Refusal> {
@@ -50,14 +44,14 @@ export class OtherInstances {
       if (!(error instanceof StoreUnavailable)) throw error;
       // Without the shared store every instance reads for itself.
       const fields = { err: error, server_id: status.serverId };
-      this.#parts.log.debug(fields, "the other instances cannot be reached");
-      return this.#parts.reader.read(status);
+      this.deps.log.debug(fields, "the other instances cannot be reached");
+      return this.deps.reader.read(status);
     }
   }
 
   /** For when this instance may not call: another one may have read the server a moment ago. */
   async readKnown(status: ServerStatus, waitMs: number): Promise<Reading | Refusal> {
-    const { share, clock, statuses, fallback } = this.#parts;
+    const { share, clock, statuses, fallback } = this.deps;
     const news = await share.peek(status.serverId, status.sharedVersion).catch((error) => {
       if (error instanceof StoreUnavailable) return null;
       throw error;
@@ -69,26 +63,28 @@ export class OtherInstances {
     return known ? fallback.answerFailure(status, known, now) : fallback.answerRateLimit(status, waitMs, now);
   }
 
-  /** Fetches what the others know about the server, the budget and the global key. */
+  /** Fetches what the others know about the server and the budget. Without Redis this instance goes on by itself. */
   async catchUpOn(status: ServerStatus): Promise<void> {
-    const { keeper, globalKey } = this.#parts;
-    await Promise.all([this.fetchNews(status), keeper.catchUp(), globalKey.catchUp()]);
+    const ignoreAway = (error: unknown) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    };
+    await Promise.all([this.fetchNews(status).catch(ignoreAway), this.deps.keeper.catchUp()]);
   }
 
   /** Fetches what the others know about the server alone. */
   async fetchNews(status: ServerStatus): Promise<void> {
-    const { share, statuses, clock } = this.#parts;
+    const { share, statuses, clock } = this.deps;
     const news = await share.peek(status.serverId, status.sharedVersion);
     if (news) statuses.learnNews(status, news, clock());
   }
 
   /** Ignores failures: the other instances then find out with their next call. */
   publishStatus(status: ServerStatus): void {
-    this.#parts.share.amend(status.serverId, sharedStatusOf(status)).catch(() => {});
+    this.deps.share.amend(status.serverId, sharedStatusOf(status)).catch(() => {});
   }
 
   async #readOrWait(status: ServerStatus): Promise<Reading | Refusal> {
-    const { share, clock, sleep, keeper, statuses, fallback, longestWaitMs } = this.#parts;
+    const { share, clock, sleep, keeper, statuses, fallback, longestWaitMs } = this.deps;
     const beganAt = clock();
     while (clock() - beganAt < longestWaitMs) {
       const { lease, news } = await share.consult(status.serverId, status.sharedVersion);
@@ -99,9 +95,7 @@ export class OtherInstances {
         const { status: shared } = news;
         const isOurs = shared?.keyRevision === status.keyRevision;
         const isNewFailure = isOurs && shared.lastFailure && shared.lastFailure.at >= beganAt;
-        const failure = isNewFailure
-          ? shared.lastFailure?.failure
-          : statuses.findKnownFailure(status, now, true);
+        const failure = isNewFailure ? shared.lastFailure?.failure : statuses.findKnownFailure(status, now, true);
         if (failure?.isRateLimit) {
           await keeper.catchUp();
           return fallback.answerRateLimit(status, keeper.msPaused(now), now, failure);
@@ -117,7 +111,7 @@ export class OtherInstances {
   }
 
   async #readWithLease(status: ServerStatus, lease: ShareLease): Promise<Reading | Refusal> {
-    const { share, reader } = this.#parts;
+    const { share, reader } = this.deps;
     const before = status.hit;
     try {
       return await reader.read(status);

@@ -65,10 +65,7 @@ test("a listener that throws or rejects stops no other, and is logged by its pur
   listeners.notify(READING);
   await nextTurns();
   expect(count).toBe(2);
-  expect(warnings).toEqual([
-    "a reading could not be used for throwing",
-    "a reading could not be used for rejecting",
-  ]);
+  expect(warnings).toEqual(["a reading could not be used for throwing", "a reading could not be used for rejecting"]);
 });
 
 test("a store that does not answer is not logged here", async () => {

@@ -34,13 +34,10 @@ type Entry = {
 };
 
 export class ReadingListeners {
-  readonly #log: Log;
   readonly #entries: Entry[] = [];
   readonly #failureListeners: FailureListener[] = [];
 
-  constructor(log: Log) {
-    this.#log = log;
-  }
+  constructor(private readonly log: Log) {}
 
   /** `purpose` names the listener in the log, as in "confirming commands". */
   add(purpose: string, listen: ReadingListener): void {
@@ -68,7 +65,7 @@ export class ReadingListeners {
       if (error instanceof StoreUnavailable) return;
       throttleLog(reading.fetchedAt, (unlogged) => {
         const fields = { err: error, server_id: reading.serverId, unlogged };
-        this.#log.warn(fields, `a reading could not be used for ${purpose}`);
+        this.log.warn(fields, `a reading could not be used for ${purpose}`);
       });
     }
   }

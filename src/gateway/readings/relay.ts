@@ -1,7 +1,5 @@
 // The read path: concurrent reads of a server share one call to the game API. Answers from the last reading while it is
 // fresh, and with a remembered failure while another call would be pointless.
-import { isOpen } from "../../core/breaker.ts";
-import { type Budget, countCallsLeft, isPaused } from "../../core/budget.ts";
 import { isRefusal, type Refusal } from "../../core/errors.ts";
 import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
@@ -10,22 +8,26 @@ import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { Upstream, UpstreamFailure } from "../../core/ports/upstream.ts";
-import { ABOUT_SERVER_CODES, RATE_LIMITED } from "../../core/upstream-codes.ts";
+import { isOpen } from "../../core/readings/breaker.ts";
+import { type Budget, countCallsLeft, isPaused } from "../../core/readings/budget.ts";
+import { ABOUT_SERVER_CODES, RATE_LIMITED } from "../../core/readings/upstream-codes.ts";
+import type { SavedNotes } from "../../core/readings/upstream-notes.ts";
+import type { Notice } from "../../core/wire/health.ts";
 import type { UpstreamResource } from "../../core/wire/upstream.ts";
-import type { NameServers } from "../servers/name-servers.ts";
+import type { RelayMeter } from "../meters.ts";
+import { joinNames, listNoticeServers, type NameServers } from "../servers/name-servers.ts";
 import { refuseParked } from "../servers/parked-servers.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
 import { Fallback, PAUSE_MESSAGE } from "./fallback.ts";
-import { GlobalKey } from "./global-key.ts";
 import { OtherInstances } from "./other-instances.ts";
 import { ReadingListeners } from "./reading-listeners.ts";
-import type { RelayMeter } from "./relay-meter.ts";
 import { createStatus, isKeyRefused, type Reading, type ServerStatus } from "./server-status.ts";
-import { ServerStatuses, type ServerSummary } from "./server-statuses.ts";
+import { GlobalKey, ServerStatuses, type ServerSummary } from "./server-statuses.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { KnownState } from "./state-board.ts";
+import { UpstreamCallState } from "./upstream-call-state.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
-import { UpstreamOutlook } from "./upstream-outlook.ts";
 import { UpstreamReader } from "./upstream-reader.ts";
 
 export type RelaySettings = {
@@ -36,11 +38,9 @@ export type RelaySettings = {
   readonly hasGlobalKey: boolean;
   /** Whether the upstream is the built-in simulator. Servers that were made for the other one are parked. */
   readonly isSimulator: boolean;
-  /** Identifies the pair of game API and global key, see identifyUpstream. */
-  readonly identity: string;
 };
 
-export type RelayParts = {
+export type RelayDeps = {
   readonly upstream: Pick<Upstream, "readServer">;
   readonly servers: Pick<ServerStore, "readServerKey">;
   readonly clock: Clock;
@@ -50,7 +50,9 @@ export type RelayParts = {
   readonly log: Log;
   /** Undefined when this is the only instance. */
   readonly share?: RelayShare | undefined;
-  /** Undefined with a shared store, which holds the same facts for all instances. */
+  /** How many instances share the budget. */
+  readonly countInstances?: (() => number) | undefined;
+  /** Pauses and refused keys in the database. */
   readonly notes?: UpstreamNotes | undefined;
 };
 
@@ -80,7 +82,7 @@ export class Relay {
   /** Called with every reading that this instance makes. */
   readonly listeners: ReadingListeners;
   /** For sending commands. */
-  readonly outlook: UpstreamOutlook;
+  readonly callState: UpstreamCallState;
   /** The longest wait for our own call: a turn in the budget, one call, and some slack. */
   readonly longestWaitMs: number;
   readonly #meter: RelayMeter;
@@ -93,11 +95,11 @@ export class Relay {
   readonly #reader: UpstreamReader;
   readonly #others: OtherInstances | undefined;
 
-  constructor(parts: RelayParts) {
-    const { share, clock, sleep, notes, settings, meter, log, upstream, servers } = parts;
-    const { timeoutMs, freshMs, hasGlobalKey, identity } = settings;
-    const keeper = new BudgetKeeper(share, clock, notes);
-    const globalKey = new GlobalKey({ isUsed: hasGlobalKey, identity, share, notes });
+  constructor(deps: RelayDeps) {
+    const { share, clock, sleep, notes, settings, meter, log, upstream, servers } = deps;
+    const { timeoutMs, freshMs, hasGlobalKey } = settings;
+    const keeper = new BudgetKeeper(share, clock, notes, deps.countInstances);
+    const globalKey = new GlobalKey({ isUsed: hasGlobalKey, notes });
     const statuses = new ServerStatuses(freshMs, globalKey, notes, clock());
     const scheduler = new CallScheduler(keeper, statuses, { hasOthers: share !== undefined, timeoutMs });
     const fallback = new Fallback(settings, keeper, meter);
@@ -106,10 +108,11 @@ export class Relay {
     const reader = new UpstreamReader({ ...state, upstream, servers, meter, scheduler, listeners });
     this.longestWaitMs = BUDGET_WAIT_MAX_MS + timeoutMs + 1_000;
     const { longestWaitMs } = this;
-    const others = share && new OtherInstances({ ...state, share, globalKey, reader, longestWaitMs });
+    const others = share && new OtherInstances({ ...state, share, reader, longestWaitMs });
+    if (notes) notes.onNews = (saved) => this.#learnNotes(saved, clock());
     this.listeners = listeners;
     const probe = (server: GameServer, at: number) => this.#probe(server, at);
-    this.outlook = new UpstreamOutlook(statuses, keeper, others, settings.isSimulator, probe);
+    this.callState = new UpstreamCallState(statuses, keeper, others, settings.isSimulator, probe);
     this.#meter = meter;
     this.#isSimulator = settings.isSimulator;
     this.#statuses = statuses;
@@ -152,7 +155,7 @@ export class Relay {
    */
   async findCommandRefusal(server: GameServer, now: number): Promise<Refusal | undefined> {
     if (isParked(server, this.#isSimulator)) return undefined;
-    await this.outlook.catchUpOn(server, now);
+    await this.callState.catchUpOn(server, now);
     const status = this.#statuses.of(server, now);
     const known = this.#statuses.findKnownFailure(status, now);
     const last = known ?? status.remembered?.failure;
@@ -203,17 +206,32 @@ export class Relay {
     }
   }
 
+  /** For the other instances, while readings cannot be shared. */
+  findState(server: GameServer): KnownState | undefined {
+    return this.#statuses.findState(server);
+  }
+
+  learnState(state: KnownState, now: number): void {
+    this.#statuses.learnState(state, now);
+  }
+
   /** The budget as this instance knows it. */
   get budget(): Budget {
     return this.#keeper.budget;
   }
 
-  /** Fetches pauses and refusals of the global key that other instances have got. */
+  /** Fetches a pause that another instance has got. */
   async catchUp(): Promise<void> {
-    await Promise.all([this.#keeper.catchUp(), this.#globalKey.catchUp()]);
+    await this.#keeper.catchUp();
   }
 
-  /** Ends the pause after a 429, on every instance. Throws StoreUnavailable when the others cannot be told. */
+  #learnNotes(saved: SavedNotes, now: number): void {
+    this.#keeper.learnNote(saved);
+    this.#globalKey.learnNote(saved.globalKeyFailure);
+    this.#statuses.learnRefusedKeys(saved.refusedKeys, now);
+  }
+
+  /** Ends the pause after a 429, on every instance. */
   async resume(now: number): Promise<void> {
     await this.#keeper.lift(now);
   }
@@ -264,9 +282,7 @@ export class Relay {
   }
 
   /** For operators: what the latest readings of the server brought. */
-  summarize(server: GameServer): Omit<ServerSummary, "state"> & {
-    readonly state: ServerSummary["state"] | "parked";
-  } {
+  summarize(server: GameServer): Omit<ServerSummary, "state"> & { readonly state: ServerSummary["state"] | "parked" } {
     const summary = this.#statuses.summarize(server);
     return isParked(server, this.#isSimulator) ? { ...summary, state: "parked" } : summary;
   }
@@ -281,28 +297,34 @@ export class Relay {
     };
   }
 
-  /** What is wrong with the game API, in sentences. They name no key, and no server without `nameServers`. */
-  listNotices(now: number, nameServers?: NameServers): string[] {
+  /** What is wrong with the game API. The notices name no key, and no server without `nameServers`. */
+  listNotices(now: number, nameServers?: NameServers): Notice[] {
     const { pauseMs, isGlobalKeyRefused } = this.describe(now);
-    const failing = this.#statuses.listOpenBreakers();
-    const refused = this.#statuses.listRefusedKeys();
-    const notices: string[] = [];
-    if (pauseMs > 0)
-      notices.push(`The game API has limited us; it is asked again in ${Math.ceil(pauseMs / 1000)} s.`);
-    if (failing.length > 0) {
-      const servers = nameServers?.(failing) ?? `${failing.length} server(s)`;
-      const probed = failing.length === 1 ? "it is probed" : "they are probed";
-      notices.push(`The game API fails for ${servers}; ${probed} from time to time.`);
+    const failing = listNoticeServers(this.#statuses.listOpenBreakers(), nameServers);
+    const refused = listNoticeServers(this.#statuses.listRefusedKeys(), nameServers);
+    const notices: Notice[] = [];
+    if (pauseMs > 0) {
+      const retryAfter = Math.ceil(pauseMs / 1000);
+      const message = `The game API has limited us; it is asked again in ${retryAfter} s.`;
+      notices.push({ code: "upstream_paused", message, retry_after: retryAfter });
     }
-    if (refused.length > 0) {
-      const isOne = refused.length === 1;
-      const keys = nameServers
-        ? `the server ${isOne ? "key" : "keys"} of ${nameServers(refused)}`
-        : `${refused.length} server key(s)`;
-      notices.push(`The game API has refused ${keys}; ${isOne ? "it" : "they"} must be set anew.`);
+    if (failing.count > 0) {
+      const servers = joinNames(failing) ?? `${failing.count} server(s)`;
+      const probed = failing.count === 1 ? "it is probed" : "they are probed";
+      const message = `The game API fails for ${servers}; ${probed} from time to time.`;
+      notices.push({ code: "upstream_failing", message, ...failing });
     }
-    if (isGlobalKeyRefused)
-      notices.push("The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.");
+    if (refused.count > 0) {
+      const isOne = refused.count === 1;
+      const names = joinNames(refused);
+      const keys = names ? `the server ${isOne ? "key" : "keys"} of ${names}` : `${refused.count} server key(s)`;
+      const message = `The game API has refused ${keys}; ${isOne ? "it" : "they"} must be set anew.`;
+      notices.push({ code: "server_keys_refused", message, ...refused });
+    }
+    if (isGlobalKeyRefused) {
+      const message = "The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.";
+      notices.push({ code: "global_key_refused", message });
+    }
     return notices;
   }
 

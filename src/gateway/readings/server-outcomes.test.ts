@@ -1,12 +1,11 @@
 // What operators are told about a server, from readings of this instance and of others.
 import { beforeEach, describe, expect, test } from "bun:test";
 import { bad, openRelay, read, resetStage, server, stage } from "../../../test/relay-stage.ts";
-import { CLOSED_BREAKER } from "../../core/breaker.ts";
 import type { SharedNews } from "../../core/ports/relay-share.ts";
+import { CLOSED_BREAKER } from "../../core/readings/breaker.ts";
+import { OFFLINE } from "../../core/readings/upstream-codes.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
-import { OFFLINE } from "../../core/upstream-codes.ts";
-import { GlobalKey } from "./global-key.ts";
-import { ServerStatuses } from "./server-statuses.ts";
+import { GlobalKey, ServerStatuses } from "./server-statuses.ts";
 
 const NOW = 1_800_000_000_000;
 const REFUSED = { code: 1001, message: "no answer", isRateLimit: false };
@@ -19,8 +18,7 @@ const COUNTS = { players: 7, playersMax: 40, queue: 0, openModCalls: 0, openCall
 beforeEach(resetStage);
 
 describe("of a reading of another instance", () => {
-  const open = () =>
-    new ServerStatuses(2_000, new GlobalKey({ isUsed: false, identity: "" }), undefined, NOW);
+  const open = () => new ServerStatuses(2_000, new GlobalKey({ isUsed: false }), undefined, NOW);
   const shared = { keyRevision: 1, remembered: null, breaker: CLOSED_BREAKER, breakerFailure: null };
   const newsOf = (change: Partial<SharedNews>): SharedNews => ({
     version: 1,

@@ -2,8 +2,8 @@
 // dropped because nobody reads it any more.
 import type { GameServer } from "../../core/game-server.ts";
 import type { ServerParts, UpstreamFailure } from "../../core/ports/upstream.ts";
+import { OFFLINE } from "../../core/readings/upstream-codes.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
-import { OFFLINE } from "../../core/upstream-codes.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -64,13 +64,7 @@ export class ServerOutcomes {
     if (failure.code === OFFLINE) {
       const playersMax = known?.counts.playersMax ?? null;
       const counts = { players: 0, playersMax, queue: 0, openModCalls: 0, openCalls: 0 };
-      this.#outcomes.set(serverId, {
-        keyRevision,
-        state: "offline",
-        counts,
-        lastReadAt: at,
-        lastError: null,
-      });
+      this.#outcomes.set(serverId, { keyRevision, state: "offline", counts, lastReadAt: at, lastError: null });
       return;
     }
     this.#outcomes.set(serverId, {
@@ -83,6 +77,11 @@ export class ServerOutcomes {
     });
   }
 
+  /** What another instance has learned. */
+  learn(serverId: string, outcome: ServerOutcome): void {
+    this.#outcomes.set(serverId, outcome);
+  }
+
   forget(serverId: string): void {
     this.#outcomes.delete(serverId);
   }
@@ -90,6 +89,11 @@ export class ServerOutcomes {
   forgetDeleted(exists: (serverId: string) => boolean): void {
     for (const serverId of this.#outcomes.keys()) if (!exists(serverId)) this.forget(serverId);
   }
+}
+
+/** When the latest reading was made, good or not. */
+export function toldAt({ lastReadAt, lastError }: ServerOutcome): number {
+  return Math.max(lastReadAt ?? 0, lastError?.at ?? 0);
 }
 
 function countParts({ base, sections }: ServerParts): ServerCounts {

@@ -1,9 +1,9 @@
 // The relay's state of one server, and the part of it that instances share.
-import { type Breaker, CLOSED_BREAKER } from "../../core/breaker.ts";
 import type { Refusal } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Consultation, SharedStatus } from "../../core/ports/relay-share.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
+import { type Breaker, CLOSED_BREAKER } from "../../core/readings/breaker.ts";
 import { Snapshot } from "./snapshot.ts";
 
 /** A server counts as active for this long after its last read. */
@@ -70,9 +70,7 @@ export function sharedStatusOf(status: ServerStatus): SharedStatus {
   const { keyRevision, remembered, breaker, breakerFailure, lastFailure, lastCallAt } = status;
   return {
     keyRevision,
-    remembered: remembered
-      ? { ...remembered, forMs: remembered.forMs === FOREVER ? null : remembered.forMs }
-      : null,
+    remembered: remembered ? { ...remembered, forMs: remembered.forMs === FOREVER ? null : remembered.forMs } : null,
     breaker,
     breakerFailure: breakerFailure ?? null,
     lastFailure: lastFailure ?? null,
@@ -106,13 +104,16 @@ export function applyNews(
 ): Snapshot | undefined {
   const { version, status: shared, reading } = news;
   status.sharedVersion = version;
-  if (!shared || shared.keyRevision !== status.keyRevision) return undefined;
-  status.breaker = shared.breaker;
-  status.breakerFailure = shared.breakerFailure ?? undefined;
-  status.lastCallAt = Math.max(status.lastCallAt, shared.lastCallAt);
-  status.remembered = shared.remembered
-    ? { ...shared.remembered, forMs: shared.remembered.forMs ?? FOREVER }
-    : undefined;
+  if (shared?.keyRevision === status.keyRevision) {
+    status.breaker = shared.breaker;
+    status.breakerFailure = shared.breakerFailure ?? undefined;
+    status.lastCallAt = Math.max(status.lastCallAt, shared.lastCallAt);
+    // A refused key is a note in the database, which says when it may be used again.
+    if (!isKeyRefused(status))
+      status.remembered = shared.remembered
+        ? { ...shared.remembered, forMs: shared.remembered.forMs ?? FOREVER }
+        : undefined;
+  }
   const isOurs = reading?.keyRevision === status.keyRevision;
   if (!isOurs || reading.fetchedAt <= (status.hit?.snapshot.fetchedAt ?? 0)) return undefined;
   const snapshot = new Snapshot(reading.parts, reading.fetchedAt);

@@ -47,16 +47,16 @@ describe("a bad key", () => {
   });
 
   test("of a command for a server that was deleted meanwhile leaves no status behind", () => {
-    stage.relay.outlook.markSending(server(), stage.now);
+    stage.relay.callState.markSending(server(), stage.now);
     stage.relay.forget("a");
-    stage.relay.outlook.applyDelivery(server(), refused(2002), stage.now);
+    stage.relay.callState.applyDelivery(server(), refused(2002), stage.now);
     expect(stage.relay.describe(stage.now).refusedKeys).toBe(0);
   });
 
   test("of a command with an old key does not affect the new key, which is still probed", async () => {
     await read(server("a", 2));
-    stage.relay.outlook.markSending(server("a", 1), stage.now);
-    stage.relay.outlook.applyDelivery(server("a", 1), refused(2002), stage.now);
+    stage.relay.callState.markSending(server("a", 1), stage.now);
+    stage.relay.callState.applyDelivery(server("a", 1), refused(2002), stage.now);
     stage.answerCall = () => bad(0);
     for (let i = 0; i < 5; i++) {
       stage.now += FRESH_MS;
@@ -194,12 +194,9 @@ describe("the breaker", () => {
     expect(nameOf(await read(server("b")))).toBe("Town");
   });
 
-  test.each([3001, 9998, 9999, 4000, 4242])(
-    "code %p neither counts toward it nor is remembered",
-    async (code) => {
-      stage.answerCall = () => bad(code);
-      for (let i = 0; i < 20; i++) expect(codeOf(await read())).toBe(code);
-      expect(stage.calls).toHaveLength(20);
-    },
-  );
+  test.each([3001, 9998, 9999, 4000, 4242])("code %p neither counts toward it nor is remembered", async (code) => {
+    stage.answerCall = () => bad(code);
+    for (let i = 0; i < 20; i++) expect(codeOf(await read())).toBe(code);
+    expect(stage.calls).toHaveLength(20);
+  });
 });

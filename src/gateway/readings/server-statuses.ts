@@ -1,12 +1,12 @@
 // The statuses of all servers: decides which readings are fresh and which failures still apply, and drops statuses that are
 // not used any more.
-import { CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "../../core/breaker.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { SharedNews } from "../../core/ports/relay-share.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
-import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../../core/upstream-codes.ts";
-import type { GlobalKey } from "./global-key.ts";
-import { NO_COUNTS, type ServerOutcome, ServerOutcomes } from "./server-outcomes.ts";
+import { CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "../../core/readings/breaker.ts";
+import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../../core/readings/upstream-codes.ts";
+import type { RefusedKey } from "../../core/readings/upstream-notes.ts";
+import { NO_COUNTS, type ServerOutcome, ServerOutcomes, toldAt } from "./server-outcomes.ts";
 import {
   ACTIVE_MS,
   applyNews,
@@ -18,6 +18,7 @@ import {
   type ServerStatus,
 } from "./server-status.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { KnownState } from "./state-board.ts";
 import type { UpstreamNotes } from "./upstream-notes.ts";
 
 /** The status of a server without reads and commands is dropped after this time. */
@@ -35,7 +36,7 @@ const NO_OUTCOME: Omit<ServerOutcome, "keyRevision"> = {
   lastError: null,
 };
 
-type KeyNotes = Pick<UpstreamNotes, "refusedKeys" | "saveRefusedKeys">;
+type KeyNotes = Pick<UpstreamNotes, "saved" | "saveRefusedKeys">;
 
 export class ServerStatuses {
   readonly #freshMs: number;
@@ -51,15 +52,26 @@ export class ServerStatuses {
     this.#globalKey = globalKey;
     this.#notes = notes;
     this.#globalKeyRefusedAt = now;
-    for (const { serverId, keyRevision, failure } of notes?.refusedKeys ?? []) {
-      const status = createStatus({ serverId, keyRevision }, now);
-      status.remembered = { failure, at: now, forMs: FOREVER };
+    this.learnRefusedKeys(notes?.saved.refusedKeys ?? [], now);
+  }
+
+  /** Those that are saved, by any instance. */
+  learnRefusedKeys(keys: readonly RefusedKey[], now: number): void {
+    const saved = new Set<string>();
+    for (const { serverId, keyRevision, failure } of keys) {
+      const known = this.#statuses.get(serverId);
+      saved.add(serverId);
+      if (known && known.keyRevision > keyRevision) continue;
+      const status = known?.keyRevision === keyRevision ? known : createStatus({ serverId, keyRevision }, now);
+      if (!isKeyRefused(status)) status.remembered = { failure, at: now, forMs: FOREVER };
       this.#statuses.set(serverId, status);
     }
+    for (const status of this.#statuses.values())
+      if (isKeyRefused(status) && !saved.has(status.serverId)) status.remembered = undefined;
   }
 
   /** The status of the server; a new one when there is none, or when the server's key was replaced. */
-  of(server: GameServer, now: number): ServerStatus {
+  of(server: Pick<GameServer, "serverId" | "keyRevision">, now: number): ServerStatus {
     const known = this.#statuses.get(server.serverId);
     // A request that began before the key was replaced has an older revision.
     if (known && known.keyRevision >= server.keyRevision) return known;
@@ -133,6 +145,26 @@ export class ServerStatuses {
     const { failure, at } = shared.lastFailure;
     const readAt = newer?.fetchedAt ?? status.hit?.snapshot.fetchedAt ?? 0;
     if (at > readAt) this.#outcomes.learnFailure(status, failure, at);
+  }
+
+  /** For the other instances, while readings cannot be shared. */
+  findState(server: GameServer): KnownState | undefined {
+    const outcome = this.#outcomes.find(server);
+    if (!outcome) return undefined;
+    const { breaker = CLOSED_BREAKER, breakerFailure } = this.#statuses.get(server.serverId) ?? {};
+    return { serverId: server.serverId, outcome, breaker, breakerFailure: breakerFailure ?? null };
+  }
+
+  /** What another instance knows, unless this one knows something newer. */
+  learnState({ serverId, outcome, breaker, breakerFailure }: KnownState, now: number): void {
+    const { keyRevision } = outcome;
+    const known = this.#outcomes.find({ serverId, keyRevision });
+    if (known && toldAt(known) >= toldAt(outcome)) return;
+    const status = this.of({ serverId, keyRevision }, now);
+    if (status.keyRevision !== keyRevision) return;
+    this.#outcomes.learn(serverId, outcome);
+    status.breaker = breaker;
+    status.breakerFailure = breakerFailure ?? undefined;
   }
 
   /**
@@ -226,5 +258,45 @@ export class ServerStatuses {
       if (isKeyRefused(status)) status.hit = undefined;
       else this.#statuses.delete(status.serverId);
     }
+  }
+}
+
+type GlobalKeyDeps = {
+  /** False when Gatehouse has no global key. */
+  readonly isUsed: boolean;
+  readonly notes?: Pick<UpstreamNotes, "saved" | "saveGlobalKeyFailure"> | undefined;
+};
+
+export class GlobalKey {
+  readonly isUsed: boolean;
+  readonly #notes: GlobalKeyDeps["notes"];
+  #failure: UpstreamFailure | null;
+
+  constructor({ isUsed, notes }: GlobalKeyDeps) {
+    this.isUsed = isUsed;
+    this.#notes = notes;
+    this.#failure = (isUsed && notes?.saved.globalKeyFailure) || null;
+  }
+
+  /** Undefined while the key may be used. */
+  get failure(): UpstreamFailure | undefined {
+    return this.#failure ?? undefined;
+  }
+
+  learnFailure(failure: UpstreamFailure): void {
+    this.#failure = failure;
+    this.#notes?.saveGlobalKeyFailure(failure);
+  }
+
+  /** What another instance has learned; null when the key may be tried again. */
+  learnNote(failure: UpstreamFailure | null): void {
+    if (this.isUsed) this.#failure = failure;
+  }
+
+  /** The key may be tried again, by every instance. */
+  retry(): void {
+    if (!this.isUsed) return;
+    this.#failure = null;
+    this.#notes?.saveGlobalKeyFailure(null);
   }
 }

@@ -1,5 +1,6 @@
 // A snapshot's bodies: the right fields in the right order, and an ETag by content.
 import { describe, expect, test } from "bun:test";
+import { HIDES_JOIN_KEY, HIDES_LOCATION } from "../../core/keys/rights.ts";
 import type { ServerParts } from "../../core/ports/upstream.ts";
 import { SECTIONS, toSectionSet } from "../../core/sections.ts";
 import type { Body } from "../body.ts";
@@ -43,6 +44,38 @@ describe("the body", () => {
     for (const [i, body] of bodies.entries()) expect(snapshot.body(i + 1)).toBe(body);
     expect(snapshot.body(0)).not.toBe(first);
     expect(textOf(snapshot.body(0))).toBe(textOf(first));
+  });
+});
+
+describe("what is hidden", () => {
+  const parts: ServerParts = {
+    base: '{"Name":"x\\",\\"JoinKey\\":\\"y","OwnerId":1234567890123456789,"JoinKey":"OliveComet","TeamBalance":true',
+    sections: SECTIONS.map((name) => {
+      if (name === "Players")
+        return '[{"Player":"\\"Location\\":{:1","Location":{"LocationX":1.50,"PostalCode":"218"},"WantedStars":1.0}]';
+      return name === "EmergencyCalls" ? '[{"Position":[1.50,2]}]' : "[]";
+    }),
+    misfits: 0,
+  };
+  const sections = toSectionSet(["Players", "EmergencyCalls"]);
+  const both = HIDES_JOIN_KEY | HIDES_LOCATION;
+
+  test("is not in the body, and all else is as it was written", () => {
+    expect(textOf(open(parts).body(sections, both))).toBe(
+      '{"Name":"x\\",\\"JoinKey\\":\\"y","OwnerId":1234567890123456789,"JoinKey":"","TeamBalance":true,' +
+        '"Players":[{"Player":"\\"Location\\":{:1","WantedStars":1.0}],"EmergencyCalls":[{"Position":[1.50,2]}]}',
+    );
+    expect(textOf(open(parts).body(sections, HIDES_LOCATION))).toContain("OliveComet");
+    expect(textOf(open(parts).body(sections, HIDES_JOIN_KEY))).toContain("218");
+  });
+
+  test("is taken out once: bodies and parts are cached, and each has its ETag", () => {
+    const snapshot = open(parts);
+    expect(snapshot.body(sections, both)).toBe(snapshot.body(sections, both));
+    expect(snapshot.partsFor(both)).toBe(snapshot.partsFor(both));
+    expect(snapshot.partsFor(0)).toBe(parts);
+    const tags = [0, HIDES_JOIN_KEY, HIDES_LOCATION, both].map((hide) => snapshot.body(sections, hide).etag);
+    expect(new Set(tags).size).toBe(4);
   });
 });
 

@@ -3,24 +3,18 @@ import type { Refusal } from "../../core/errors.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
-import type {
-  LimitHint,
-  ServerParts,
-  Upstream,
-  UpstreamFailure,
-  UpstreamReading,
-} from "../../core/ports/upstream.ts";
+import type { LimitHint, ServerParts, Upstream, UpstreamFailure, UpstreamReading } from "../../core/ports/upstream.ts";
 import { INVALID_TOKEN } from "../keys/authenticate.ts";
+import type { RelayMeter } from "../meters.ts";
 import type { BudgetKeeper } from "./budget-keeper.ts";
 import type { CallScheduler } from "./call-scheduler.ts";
 import type { Fallback } from "./fallback.ts";
 import type { ReadingListeners } from "./reading-listeners.ts";
-import type { RelayMeter } from "./relay-meter.ts";
 import type { Reading, ServerStatus } from "./server-status.ts";
 import type { ServerStatuses } from "./server-statuses.ts";
 import { Snapshot } from "./snapshot.ts";
 
-export type UpstreamReaderParts = {
+export type UpstreamReaderDeps = {
   readonly upstream: Pick<Upstream, "readServer">;
   readonly servers: Pick<ServerStore, "readServerKey">;
   readonly clock: Clock;
@@ -37,14 +31,10 @@ export type UpstreamReaderParts = {
 type Call = { readonly at: number } & ({ readonly answer: UpstreamReading } | { readonly waitMs: number });
 
 export class UpstreamReader {
-  readonly #parts: UpstreamReaderParts;
-
-  constructor(parts: UpstreamReaderParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: UpstreamReaderDeps) {}
 
   async read(status: ServerStatus): Promise<Reading | Refusal> {
-    const { clock, servers, meter, fallback } = this.#parts;
+    const { clock, servers, meter, fallback } = this.deps;
     const serverKey = await servers.readServerKey(status.serverId);
     // The server was deleted meanwhile, and the caller's key with it.
     if (serverKey === undefined) return INVALID_TOKEN;
@@ -58,18 +48,13 @@ export class UpstreamReader {
     if ("parts" in answer) return this.#applyParts(status, answer, gameServer, now);
     // A 429 does not count as a call: the server keeps its place in the order.
     if (answer.failure.isRateLimit) status.lastCallAt = lastCallAt;
-    this.#parts.listeners.notifyFailure({
-      serverId: status.serverId,
-      failure: answer.failure,
-      gameServer,
-      at: now,
-    });
+    this.deps.listeners.notifyFailure({ serverId: status.serverId, failure: answer.failure, gameServer, at: now });
     return this.#applyFailure(status, answer.failure, answer.hint, now);
   }
 
   /** Returns `waitMs` when the wait would be too long. */
   async #callWhenAllowed(status: ServerStatus, serverKey: string): Promise<Call> {
-    const { clock, sleep, scheduler, upstream } = this.#parts;
+    const { clock, sleep, scheduler, upstream } = this.deps;
     let sleptMs = 0;
     for (;;) {
       const at = clock();
@@ -102,7 +87,7 @@ export class UpstreamReader {
     gameServer: string,
     now: number,
   ): Reading {
-    const { meter, scheduler, statuses, listeners } = this.#parts;
+    const { meter, scheduler, statuses, listeners } = this.deps;
     meter.misfits += parts.misfits;
     if (hint) scheduler.applyHint(hint, false, now);
     const snapshot = new Snapshot(parts, now);
@@ -117,7 +102,7 @@ export class UpstreamReader {
     hint: LimitHint | null,
     now: number,
   ): Reading | Refusal {
-    const { scheduler, statuses, keeper, fallback } = this.#parts;
+    const { scheduler, statuses, keeper, fallback } = this.deps;
     this.#logFailure(status, failure);
     if (hint) scheduler.applyHint(hint, failure.isRateLimit, now);
     statuses.learnReadFailure(status, failure, now);
@@ -128,7 +113,7 @@ export class UpstreamReader {
 
   /** Warns once for each kind of failure: a server that keeps failing must not fill the log. */
   #logFailure(status: ServerStatus, { code, message }: UpstreamFailure): void {
-    const { log } = this.#parts;
+    const { log } = this.deps;
     const fields = { server_id: status.serverId, upstream_code: code };
     if (status.loggedCode === code) log.debug(fields, `game API: ${message}`);
     else log.warn(fields, `game API: ${message}`);

@@ -19,11 +19,11 @@ import { filterAll, typeOfKind } from "../../core/events/event-types.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import { INSTANCE_LEASE_MS, type InstanceLease } from "../../core/ports/instance-lease.ts";
 import type { Log } from "../../core/ports/log.ts";
-import { WATCH_REASONS } from "../../core/watch-reasons.ts";
+import { WATCH_REASONS } from "../../core/readings/watch-reasons.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
-import { recordReadings } from "../events/record-readings.ts";
+import { recordReadings } from "../events/recorder.ts";
 import { HOLD_EVERY_MS } from "../instances/lease-holder.ts";
-import { Watcher, type WatcherParts } from "./watcher.ts";
+import { Watcher, type WatcherDeps } from "./watcher.ts";
 
 const INTERVAL_MS = 5_000;
 const SILENT_LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -44,7 +44,7 @@ function add(...names: string[]): void {
 }
 
 /** A watcher whose waits end when the clock of the stage is moved. */
-function start(parts: Partial<WatcherParts> = {}): Watcher {
+function start(parts: Partial<WatcherDeps> = {}): Watcher {
   const watcher = new Watcher({
     relay: stage.relay,
     servers: { all: () => servers.values(), find: (serverId) => servers.get(serverId) },
@@ -248,7 +248,7 @@ describe("within the budget", () => {
 
   test("intervals stretch evenly, and two thirds of a window's calls are the most", async () => {
     const mostUsed = limitTo(30);
-    const names = Array.from({ length: 10 }, (_, place) => `s${place}`);
+    const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
     add(...names);
     const watcher = start();
     await pass(10 * 60_000);
@@ -476,9 +476,7 @@ describe("of several instances", () => {
     const query = { serverId: "a", start: { after: "earliest" }, filter: filterAll(), limit: 500 } as const;
     const page = await archive.readPage(query);
     const events = "expired" in page ? [] : page.events;
-    expect(
-      events.filter(({ kind }) => typeOfKind(kind) === "gap").map(({ data }) => JSON.parse(data)),
-    ).toEqual(gaps);
+    expect(events.filter(({ kind }) => typeOfKind(kind) === "gap").map(({ data }) => JSON.parse(data))).toEqual(gaps);
   });
 });
 

@@ -1,5 +1,5 @@
 // Reads the watched servers unasked, so that what happens there is recorded although nobody reads them. One instance
-// watches for all. Callers come first; the rules are in core/watch-plan.ts.
+// watches for all. Callers come first; the rules are in core/readings/watch-plan.ts.
 import { isRefusal, StoreUnavailable } from "../../core/errors.ts";
 import type { Failure } from "../../core/events/judge-state.ts";
 import type { GameServer } from "../../core/game-server.ts";
@@ -7,8 +7,7 @@ import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { InstanceLease } from "../../core/ports/instance-lease.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
-import { createThrottle } from "../../core/throttle.ts";
-import { OFFLINE } from "../../core/upstream-codes.ts";
+import { OFFLINE } from "../../core/readings/upstream-codes.ts";
 import {
   findDueAt,
   intervalOf,
@@ -16,11 +15,13 @@ import {
   planInterval,
   type WatchCandidate,
   type WatchPlan,
-} from "../../core/watch-plan.ts";
-import { WATCH_REASONS } from "../../core/watch-reasons.ts";
+} from "../../core/readings/watch-plan.ts";
+import { WATCH_REASONS } from "../../core/readings/watch-reasons.ts";
+import { createThrottle } from "../../core/throttle.ts";
 import type { WatchingResource } from "../../core/wire/server.ts";
 import { HOLD_EVERY_MS, LeaseHolder } from "../instances/lease-holder.ts";
 import type { Relay, WatchFacts, WatchObstacle } from "./relay.ts";
+import type { StateBoard } from "./state-board.ts";
 
 /** The longest time between two looks at which servers are due. */
 const STEP_MAX_MS = 100;
@@ -29,6 +30,7 @@ const TELL_FAILURES_MS = 2_000;
 /** The most calls of the watcher in flight. More wait for the next look. */
 const CALLS_IN_FLIGHT_MAX = 100;
 const FAULT_LOG_MS = 60_000;
+const CATCH_UP_MS = 250;
 
 const OBSTACLE_WORDS: Readonly<Record<WatchObstacle["kind"], string>> = {
   parked: WATCH_REASONS.parked,
@@ -38,7 +40,7 @@ const OBSTACLE_WORDS: Readonly<Record<WatchObstacle["kind"], string>> = {
   breaker: WATCH_REASONS.breaker,
 };
 
-export type WatcherParts = {
+export type WatcherDeps = {
   readonly relay: Pick<Relay, "budget" | "describeForWatch" | "fetchNews" | "watch">;
   readonly servers: Pick<ServerStore, "all" | "find">;
   readonly clock: Clock;
@@ -64,7 +66,6 @@ export type WatchReport = {
 type Watched = WatchCandidate & { readonly server: GameServer; readonly facts: WatchFacts };
 
 export class Watcher {
-  readonly #parts: WatcherParts;
   readonly #lease: LeaseHolder;
   readonly #stopping = new AbortController();
   readonly #throttleLog = createThrottle(FAULT_LOG_MS);
@@ -79,17 +80,20 @@ export class Watcher {
   onFailure: ((serverId: string, failure: Failure, at: number) => void) | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
+  #caughtUpAt = Number.NEGATIVE_INFINITY;
+  #catchingUp: Promise<void> | undefined;
+  /** Undefined when this is the only instance. */
+  board: StateBoard | undefined;
 
-  constructor(parts: WatcherParts) {
-    this.#parts = parts;
-    this.#lease = new LeaseHolder(parts.lease, {
-      onWon: () => parts.log.info({}, "this instance watches the game servers now"),
+  constructor(private readonly deps: WatcherDeps) {
+    this.#lease = new LeaseHolder(deps.lease, {
+      onWon: () => deps.log.info({}, "this instance watches the game servers now"),
     });
-    this.#intervalMs = parts.intervalMs;
+    this.#intervalMs = deps.intervalMs;
   }
 
   start(): void {
-    if (this.#parts.offReason === undefined) this.#running ??= this.#run();
+    if (this.deps.offReason === undefined) this.#running ??= this.#run();
   }
 
   /** Makes no call any more, and lets another instance watch. Does not wait for calls in flight. */
@@ -101,7 +105,7 @@ export class Watcher {
 
   /** Whether the server is watched, and how often. For the recorder, which judges silences by it. */
   planOf(serverId: string): WatchPlan {
-    const { servers, intervalMs, offReason } = this.#parts;
+    const { servers, intervalMs, offReason } = this.deps;
     const server = servers.find(serverId);
     if (!server) return { isWatched: false, intervalMs };
     const facts = this.#factsOf(server);
@@ -113,7 +117,7 @@ export class Watcher {
   describe(server: GameServer): WatchingResource {
     const { isOffline, lastReadAt, obstacle } = this.#factsOf(server);
     const last = { last_reading_at: lastReadAt };
-    const offReason = this.#parts.offReason ?? (server.isWatched ? undefined : WATCH_REASONS.serverOff);
+    const offReason = this.deps.offReason ?? (server.isWatched ? undefined : WATCH_REASONS.serverOff);
     if (offReason !== undefined) return { state: "off", interval_ms: null, ...last, reason: offReason };
     if (this.#intervalMs === undefined) {
       return { state: "paused", interval_ms: null, ...last, reason: WATCH_REASONS.budgetTooSmall };
@@ -124,7 +128,7 @@ export class Watcher {
   }
 
   report(now: number): WatchReport {
-    const { servers, offReason } = this.#parts;
+    const { servers, offReason } = this.deps;
     const found = offReason === undefined && this.#lease.isHeld ? Array.from(servers.all()) : [];
     const agesMs = found.flatMap((server) => {
       const { obstacle, lastReadAt } = this.#factsOf(server);
@@ -137,12 +141,29 @@ export class Watcher {
 
   /** Fetches what the watching instance has read, for `describe`. */
   async catchUpOn(server: GameServer): Promise<void> {
-    const { relay, clock } = this.#parts;
+    const { relay, clock } = this.deps;
     await relay.fetchNews(server, clock()).catch((error) => this.#ignoreUnavailable(error));
   }
 
+  /** Like `catchUpOn`, for all servers. Often called together, so it is done at most every CATCH_UP_MS. */
+  async catchUpOnAll(): Promise<void> {
+    const { servers, clock, lease } = this.deps;
+    if (!lease) return;
+    const now = clock();
+    if (Math.abs(now - this.#caughtUpAt) >= CATCH_UP_MS) {
+      this.#caughtUpAt = now;
+      this.#catchingUp = this.#catchUpOnAllNow(Array.from(servers.all()));
+    }
+    await this.#catchingUp;
+  }
+
+  async #catchUpOnAllNow(servers: readonly GameServer[]): Promise<void> {
+    await Promise.all(servers.map((server) => this.catchUpOn(server)));
+    await this.board?.exchange().catch((error) => this.#ignoreUnavailable(error));
+  }
+
   async #run(): Promise<void> {
-    const { pause } = this.#parts;
+    const { pause } = this.deps;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       let waitMs = HOLD_EVERY_MS;
@@ -157,7 +178,7 @@ export class Watcher {
 
   /** One look at all servers. Returns how long to wait until the next. */
   async #step(): Promise<number> {
-    const { clock, intervalMs } = this.#parts;
+    const { clock, intervalMs } = this.deps;
     await this.#lease.keep(clock());
     const now = clock();
     const watched = this.#listWatched(now);
@@ -172,7 +193,7 @@ export class Watcher {
 
   /** The watched servers, with the interval in force planned for them. */
   #listWatched(now: number): Watched[] {
-    const { relay, servers, intervalMs } = this.#parts;
+    const { relay, servers, intervalMs } = this.deps;
     const found: GameServer[] = [];
     for (const server of servers.all()) if (server.isWatched) found.push(server);
     this.#setFirstDues(found, now);
@@ -192,7 +213,7 @@ export class Watcher {
   /** Spreads the first calls of servers that are new to this instance evenly over one interval. */
   #setFirstDues(servers: readonly GameServer[], now: number): void {
     const added = servers.filter(({ serverId }) => !this.#firstDues.has(serverId));
-    const spacingMs = (this.#intervalMs ?? this.#parts.intervalMs) / added.length;
+    const spacingMs = (this.#intervalMs ?? this.deps.intervalMs) / added.length;
     for (const [place, { serverId }] of added.entries()) {
       this.#firstDues.set(serverId, now + Math.floor(place * spacingMs));
     }
@@ -203,14 +224,14 @@ export class Watcher {
 
   /** Calls for the servers that are due, as far as the budget allows. Returns how long to wait until the next look. */
   async #readDue(watched: readonly Watched[], now: number): Promise<number> {
-    const { relay } = this.#parts;
+    const { relay } = this.deps;
     const intervalMs = this.#intervalMs;
     if (intervalMs === undefined) return STEP_MAX_MS;
     for (const { server, facts } of listDue(watched, intervalMs, now)) {
       if (!facts.isCallable) continue;
       if (this.#callsInFlight >= CALLS_IN_FLIGHT_MAX || this.#stopping.signal.aborted) return STEP_MAX_MS;
       if (!(await this.#isStillDue(server, intervalMs))) continue;
-      const call = relay.watch(server, this.#parts.clock());
+      const call = relay.watch(server, this.deps.clock());
       // What holds this call back holds the others back too.
       if (typeof call === "number") return Math.min(call, STEP_MAX_MS);
       this.#follow(call);
@@ -220,9 +241,9 @@ export class Watcher {
 
   /** Another instance may have read the server for a caller meanwhile. */
   async #isStillDue(server: GameServer, intervalMs: number): Promise<boolean> {
-    const { lease, relay, clock } = this.#parts;
+    const { lease, clock } = this.deps;
     if (!lease) return true;
-    await relay.fetchNews(server, clock());
+    await this.catchUpOn(server);
     const now = clock();
     const facts = this.#factsOf(server);
     const firstDueAt = this.#firstDues.get(server.serverId) ?? now;
@@ -246,7 +267,7 @@ export class Watcher {
 
   /** Also when no call is made because of a pause, a breaker or a refused key. */
   #tellFailures(watched: readonly Watched[], now: number): void {
-    const intervalMs = this.#intervalMs ?? this.#parts.intervalMs;
+    const intervalMs = this.#intervalMs ?? this.deps.intervalMs;
     for (const each of watched) {
       const { obstacle, lastFailure } = each.facts;
       if ((!obstacle && !lastFailure) || obstacle?.kind === "parked") continue;
@@ -260,15 +281,15 @@ export class Watcher {
   }
 
   #factsOf(server: GameServer): WatchFacts {
-    const { relay, clock } = this.#parts;
+    const { relay, clock } = this.deps;
     return relay.describeForWatch(server, clock());
   }
 
   #logFault(error: unknown): void {
     // An unavailable store is logged already, where requests fail because of it.
     if (error instanceof StoreUnavailable) return;
-    this.#throttleLog(this.#parts.clock(), (unlogged) => {
-      this.#parts.log.error({ err: error, unlogged }, "watching the game servers failed");
+    this.#throttleLog(this.deps.clock(), (unlogged) => {
+      this.deps.log.error({ err: error, unlogged }, "watching the game servers failed");
     });
   }
 

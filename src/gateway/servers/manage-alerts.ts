@@ -1,18 +1,14 @@
 // The operator's rules of alerts for a server. Every change is validated and noted in the audit log.
 import { type AlertRules, findRuleProblems } from "../../core/alerts/rules.ts";
-import type { Refusal } from "../../core/errors.ts";
-import type { AlertRuleStore } from "../../core/ports/alert-rules.ts";
-import type { Actor } from "../../core/ports/audit.ts";
+import { NOT_FOUND, type Refusal, refuseFields } from "../../core/errors.ts";
+import type { AlertRuleStore } from "../../core/ports/archive.ts";
+import type { Actor, AuditStore } from "../../core/ports/audit.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
-import type { SettingStore } from "../../core/ports/settings.ts";
-import { NOT_FOUND, refuseFields } from "../../core/refuse-field.ts";
-
-const LAST_CHANGE_AT = "last-alerts-set-at";
 
 export type ManagedAlerts = {
   readonly archive: AlertRuleStore;
   readonly servers: Pick<ServerStore, "find">;
-  readonly settings: Pick<SettingStore, "saveAudited">;
+  readonly audit: Pick<AuditStore, "add">;
 };
 
 export async function readAlertRules(
@@ -23,11 +19,11 @@ export async function readAlertRules(
 }
 
 /**
- * Replaces all rules. The archive and the audit log are two databases, so the two are not written together. The entry comes
+ * Replaces all rules. The archive may be another database than the audit log, so the two are not written together. The entry comes
  * first: a change that is not in the log would be worse than an entry for a change that failed.
  */
 export async function setAlertRules(
-  { archive, servers, settings }: ManagedAlerts,
+  { archive, servers, audit }: ManagedAlerts,
   serverId: string,
   rules: AlertRules,
   actor: Actor,
@@ -37,8 +33,7 @@ export async function setAlertRules(
   const problems = findRuleProblems(rules);
   if (Object.keys(problems).length > 0) return refuseFields(problems);
   const details = { before: await archive.readAlertRules(serverId), after: rules };
-  const note = { at, action: "server.alerts_set", actor, details };
-  await settings.saveAudited(LAST_CHANGE_AT, String(at), serverId, note);
+  await audit.add(serverId, { at, action: "server.alerts_set", actor, details, serverId });
   await archive.setAlertRules(serverId, rules);
   return { rules };
 }

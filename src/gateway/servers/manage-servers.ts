@@ -1,20 +1,25 @@
 // The operator's actions on game servers. Every change is validated and written with an audit note.
-import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
-import { type GameServer, isParked, type PublicStatus } from "../../core/game-server.ts";
+import { ERRORS, type FieldReason, NOT_FOUND, type Refusal, refuseField } from "../../core/errors.ts";
+import { DEFAULT_SERVER, type GameServer, isParked, type ServerSettings } from "../../core/game-server.ts";
+import { ROLE_FORBIDDEN } from "../../core/keys/api-key.ts";
+import { HIDES_JOIN_KEY } from "../../core/keys/rights.ts";
+import type { AdminAct, Authority } from "../../core/people/authority.ts";
 import type { Actor } from "../../core/ports/audit.ts";
 import { type DeletedServer, type ServerDraft, SlugTaken } from "../../core/ports/servers.ts";
 import type { Store } from "../../core/ports/store.ts";
-import { NOT_FOUND, refuseField } from "../../core/refuse-field.ts";
-import type { NewServer, PublicStatusSettings, ServerChange } from "../../core/wire/server.ts";
-import type { CommandMeter } from "../commands/command-meter.ts";
+import type { NewServer, ServerChange } from "../../core/wire/server.ts";
+import { diffFields } from "../keys/manage-keys.ts";
+import type { CommandMeter } from "../meters.ts";
 
 const UPSTREAM_CHANGED = "The game server was given to another game API while this waited.";
-const NAME_TAKEN = "belongs to another server already";
+const NAME_TAKEN: FieldReason = { code: "name_taken", text: "belongs to another server already" };
 
 /** Also when two operators ask for it at once. */
-const SLUG_TAKEN = refuse(ERRORS.conflict, {
-  details: { public_status: "has a slug that belongs to another server already" },
-});
+const SLUG_TAKEN = refuseField(
+  "public_status",
+  { code: "slug_taken", text: "has a slug that belongs to another server already" },
+  ERRORS.conflict,
+);
 
 export type ManagedServers = {
   readonly store: Pick<Store, "servers" | "commands">;
@@ -29,22 +34,41 @@ export async function addServer(
   actor: Actor,
   now: number,
 ): Promise<GameServer | Refusal> {
-  const { name, server_key: serverKey, community = null, watch = true } = request;
+  const { name, server_key: serverKey } = request;
   if (await store.servers.findByName(name)) return refuseField("name", NAME_TAKEN);
-  const publicStatus = toPublicStatus(request.public_status ?? null);
-  const shown = publicStatus && { public_status: describePublicStatus(publicStatus) };
-  const after = { name, community, watch, ...shown };
+  const plain = { ...DEFAULT_SERVER, name };
+  const settings = { ...plain, ...toSettings(request) };
+  const { community, watch, ...others } = describeSettings(settings);
+  // Of the others only what is switched on.
+  const after = { name, community, watch, ...diffFields(describeSettings(plain), others)?.after };
   const note = { at: now, action: "server.created", actor, details: { after } };
-  const draft = { name, community, serverKey, isSimulated: isSimulatorInUse, isWatched: watch, publicStatus };
+  const draft = { ...settings, serverKey, isSimulated: isSimulatorInUse };
   return refuseTakenSlug(() => store.servers.create(draft, now, note));
 }
 
-export function describePublicStatus(publicStatus: PublicStatus | null): PublicStatusSettings | null {
-  return publicStatus && { slug: publicStatus.slug, show_join_key: publicStatus.showsJoinKey };
+/** What an operator sets, as the admin API and the audit log name it. */
+export function describeSettings({ publicStatus, ...server }: ServerSettings) {
+  return {
+    name: server.name,
+    community: server.community,
+    watch: server.isWatched,
+    public_status: publicStatus && { slug: publicStatus.slug, show_join_key: publicStatus.showsJoinKey },
+    owners_sign_in: server.ownersSignIn,
+  };
 }
 
-function toPublicStatus(settings: NonNullable<NewServer["public_status"]> | null): PublicStatus | null {
-  return settings && { slug: settings.slug, showsJoinKey: settings.show_join_key ?? false };
+/** Only the settings that a request has. */
+function toSettings(request: ServerChange): Partial<ServerSettings> {
+  const { name, community, watch, public_status: shown, owners_sign_in: ownersSignIn } = request;
+  return {
+    ...(name !== undefined && { name }),
+    ...(community !== undefined && { community }),
+    ...(watch !== undefined && { isWatched: watch }),
+    ...(shown !== undefined && {
+      publicStatus: shown && { slug: shown.slug, showsJoinKey: shown.show_join_key ?? false },
+    }),
+    ...(ownersSignIn !== undefined && { ownersSignIn }),
+  };
 }
 
 async function refuseTakenSlug<T>(change: () => Promise<T>): Promise<T | Refusal> {
@@ -60,51 +84,49 @@ export async function changeServer(
   { store, isSimulatorInUse, commandMeter }: ManagedServers,
   serverId: string,
   request: ServerChange,
-  actor: Actor,
-  now: number,
+  { actor, authority, now }: AdminAct,
 ): Promise<GameServer | Refusal> {
   const old = store.servers.find(serverId);
   if (!old) return NOT_FOUND;
-  const { name, community, server_key: serverKey, watch } = request;
+  const forbidden = judgeChange(old, request, authority);
+  if (forbidden) return forbidden;
+  const { name, server_key: serverKey } = request;
   if (name !== undefined && name !== old.name && (await store.servers.findByName(name))) {
     return refuseField("name", NAME_TAKEN);
   }
-  const before: Record<string, unknown> = {};
-  const after: Record<string, unknown> = {};
-  const change: { -readonly [K in keyof ServerDraft]?: ServerDraft[K] } = {};
-  if (name !== undefined && name !== old.name) {
-    change.name = name;
-    [before.name, after.name] = [old.name, name];
-  }
-  if (community !== undefined && community !== old.community) {
-    change.community = community;
-    [before.community, after.community] = [old.community, community];
-  }
-  if (watch !== undefined && watch !== old.isWatched) {
-    change.isWatched = watch;
-    [before.watch, after.watch] = [old.isWatched, watch];
-  }
-  if (request.public_status !== undefined) {
-    const [was, wanted] = [old.publicStatus, toPublicStatus(request.public_status)];
-    if (was?.slug !== wanted?.slug || was?.showsJoinKey !== wanted?.showsJoinKey) {
-      change.publicStatus = wanted;
-      before.public_status = describePublicStatus(was);
-      after.public_status = describePublicStatus(wanted);
-    }
-  }
-  if (serverKey !== undefined) {
-    change.serverKey = serverKey;
-    after.server_key = "set anew";
-    if (isParked(old, isSimulatorInUse)) {
-      change.isSimulated = isSimulatorInUse;
-      [before.simulated, after.simulated] = [old.isSimulated, isSimulatorInUse];
-      // They were meant for the other upstream. Nothing is accepted or sent before the update, because the server is parked.
-      commandMeter.count("failed", await store.commands.failWaiting(serverId, now, UPSTREAM_CHANGED));
-    }
-  }
-  if (Object.keys(change).length === 0) return old;
-  const note = { at: now, action: "server.changed", actor, details: { before, after } };
+  const isTakenOver = serverKey !== undefined && isParked(old, isSimulatorInUse);
+  const change: Partial<ServerDraft> = {
+    ...toSettings(request),
+    ...(serverKey !== undefined && { serverKey }),
+    ...(isTakenOver && { isSimulated: isSimulatorInUse }),
+  };
+  const changed = { ...old, ...change };
+  const details = diffFields(
+    { ...describeSettings(old), simulated: old.isSimulated },
+    {
+      ...describeSettings(changed),
+      ...(serverKey !== undefined && { server_key: "set anew" }),
+      simulated: changed.isSimulated,
+    },
+  );
+  if (!details) return old;
+  // They were meant for the other upstream. Nothing is accepted or sent before the update, because the server is parked.
+  if (isTakenOver) commandMeter.count("failed", await store.commands.failWaiting(serverId, now, UPSTREAM_CHANGED));
+  const note = { at: now, action: "server.changed", actor, details, serverId };
   return refuseTakenSlug(async () => (await store.servers.update(serverId, change, note)) ?? NOT_FOUND);
+}
+
+/** A role never sets more than name and public status, and never shows everybody a join key that it does not see itself. */
+function judgeChange(
+  { serverId, publicStatus }: GameServer,
+  { name: _, public_status: shown, ...others }: ServerChange,
+  authority: Authority,
+): Refusal | undefined {
+  if (authority.isOperator) return undefined;
+  if (Object.keys(others).length > 0) return ROLE_FORBIDDEN;
+  const isShowing = shown?.show_join_key === true && publicStatus?.showsJoinKey !== true;
+  const isHidden = ((authority.findRights(serverId)?.hide ?? HIDES_JOIN_KEY) & HIDES_JOIN_KEY) !== 0;
+  return isShowing && isHidden ? ROLE_FORBIDDEN : undefined;
 }
 
 export async function removeServer(
@@ -115,6 +137,6 @@ export async function removeServer(
 ): Promise<DeletedServer | Refusal> {
   const old = store.servers.find(serverId);
   const details = old ? { before: { name: old.name, community: old.community } } : {};
-  const note = { at: now, action: "server.deleted", actor, details };
+  const note = { at: now, action: "server.deleted", actor, details, serverId };
   return (await store.servers.delete(serverId, now, note)) ?? NOT_FOUND;
 }

@@ -3,9 +3,10 @@
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
-import { NO_CODE } from "../../core/upstream-codes.ts";
+import { NO_CODE } from "../../core/readings/upstream-codes.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
-import type { NameServers } from "./name-servers.ts";
+import type { Notice } from "../../core/wire/health.ts";
+import { joinNames, listNoticeServers, type NameServers } from "./name-servers.ts";
 
 const REFUSE_SIMULATED = refuseParkedWith(
   "This server was added on the built-in simulator, and Gatehouse now uses a real game API. Its operator must set the " +
@@ -31,26 +32,25 @@ export function findParkedRefusal(
   return server && isParked(server, isSimulatorInUse) ? refuseParked(server) : undefined;
 }
 
-export function listParked(
-  servers: Pick<ServerStore, "all">,
-  isSimulatorInUse: boolean,
-): readonly GameServer[] {
+export function listParked(servers: Pick<ServerStore, "all">, isSimulatorInUse: boolean): readonly GameServer[] {
   return Array.from(servers.all()).filter((server) => isParked(server, isSimulatorInUse));
 }
 
-/** The sentences about parked servers, for operators. They name no server without `nameServers`. */
-export function listParkedNotices(parked: readonly GameServer[], nameServers?: NameServers): string[] {
-  return [true, false].flatMap((isSimulated) => {
-    const ids = parked.filter((server) => server.isSimulated === isSimulated).map(({ serverId }) => serverId);
-    if (ids.length === 0) return [];
-    const servers = nameServers?.(ids) ?? `${ids.length} server(s)`;
-    const isOne = ids.length === 1;
-    const added = `Parked: ${servers}. ${isOne ? "It was" : "They were"} added`;
-    const remedy = isOne ? "set its real key, or remove it" : "set their real keys, or remove them";
-    return isSimulated
-      ? `${added} on the simulator, and a real game API is in use: ${remedy}.`
-      : `${added} for a real game API, and the simulator is in use: set GATEHOUSE_UPSTREAM_URL.`;
-  });
+/** The notice about parked servers; undefined for none. It names no server without `nameServers`. */
+export function findParkedNotice(parked: readonly GameServer[], nameServers?: NameServers): Notice | undefined {
+  const [first] = parked;
+  if (!first) return undefined;
+  const ids = parked.map(({ serverId }) => serverId);
+  const about = listNoticeServers(ids, nameServers);
+  const isOne = about.count === 1;
+  const servers = joinNames(about) ?? `${about.count} server(s)`;
+  const added = `Parked: ${servers}. ${isOne ? "It was" : "They were"} added`;
+  const remedy = isOne ? "set its real key, or remove it" : "set their real keys, or remove them";
+  // All are of the same kind: those that the upstream in use does not serve.
+  const message = first.isSimulated
+    ? `${added} on the simulator, and a real game API is in use: ${remedy}.`
+    : `${added} for a real game API, and the simulator is in use: set GATEHOUSE_UPSTREAM_URL.`;
+  return { code: "parked_servers", message, ...about };
 }
 
 function refuseParkedWith(message: string): Refusal {

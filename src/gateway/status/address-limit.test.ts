@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AddressLimit, ASKING_ADDRESSES_MAX } from "./address-limit.ts";
+import { AddressLimit, ASKING_ADDRESSES_MAX } from "./public-statuses.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -22,7 +22,6 @@ test("all addresses of an IPv6 network of 64 bits count together", () => {
 
 test("however many addresses ask, only so many are remembered", () => {
   const limit = new AddressLimit();
-  for (let n = 0; n < ASKING_ADDRESSES_MAX + 10; n++)
-    limit.judge(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, NOW);
+  for (let n = 0; n < ASKING_ADDRESSES_MAX + 10; n++) limit.judge(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`, NOW);
   expect(limit.size).toBe(ASKING_ADDRESSES_MAX);
 });

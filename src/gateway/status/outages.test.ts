@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listOutages } from "./outages.ts";
+import { listOutages } from "./public-statuses.ts";
 
 test("an outage lasts from its change of state to the next one, and may not be over", () => {
   const changes = [

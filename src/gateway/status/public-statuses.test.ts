@@ -4,13 +4,7 @@ import { HOUR_MS } from "../../core/durations.ts";
 import { StoreUnavailable } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Counts } from "../../core/history/counts.ts";
-import {
-  BUILT_MS,
-  fillHours,
-  PublicStatuses,
-  type PublicStatusesParts,
-  STATUSES_MAX,
-} from "./public-statuses.ts";
+import { BUILT_MS, fillHours, PublicStatuses, type PublicStatusesDeps, STATUSES_MAX } from "./public-statuses.ts";
 
 const NOW = Math.floor(1_800_000_000_000 / HOUR_MS) * HOUR_MS + HOUR_MS / 2;
 
@@ -21,7 +15,7 @@ const hour = (at: number, changes: Partial<Counts> = {}): Counts => ({
   ...changes,
 });
 
-function makeStatuses(changes: Partial<PublicStatusesParts> = {}) {
+function makeStatuses(changes: Partial<PublicStatusesDeps> = {}) {
   const servers = new Map<string, GameServer>();
   const stage = { now: NOW, built: 0, servers };
   const statuses = new PublicStatuses({
@@ -47,7 +41,7 @@ function makeStatuses(changes: Partial<PublicStatusesParts> = {}) {
 function publish(stage: { servers: Map<string, GameServer> }, slug: string): void {
   stage.servers.set(slug, {
     ...{ serverId: `srv_${slug}`, name: slug, community: null, createdAt: 0, keyRevision: 1 },
-    ...{ isSimulated: false, isWatched: true, publicStatus: { slug, showsJoinKey: false } },
+    ...{ isSimulated: false, isWatched: true, publicStatus: { slug, showsJoinKey: false }, ownersSignIn: false },
   });
 }
 

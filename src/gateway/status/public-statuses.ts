@@ -1,17 +1,18 @@
 // What is shown of the servers whose status is public. It is put together at most once in a few seconds for each of them,
 // however many ask, and never by a call to the game API.
-import { StoreUnavailable } from "../../core/errors.ts";
+import { networkOf } from "../../core/address.ts";
+import { ERRORS, type Refusal, refuseFor, StoreUnavailable } from "../../core/errors.ts";
 import { parseExactJson } from "../../core/exact-json.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import { type Counts, RESOLUTION_MS } from "../../core/history/counts.ts";
+import { AttemptCounter, type AttemptRule } from "../../core/keys/attempt-limit.ts";
+import type { StateChange, StateChangeLog } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { HistoryStore } from "../../core/ports/history.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
-import type { StateChangeLog } from "../../core/ports/state-changes.ts";
 import type { PublicState, StatusHour, StatusOutage } from "../../core/wire/status.ts";
 import { describeShown, type ShownParts } from "../readings/shown-state.ts";
 import type { Watcher } from "../readings/watcher.ts";
-import { listOutages } from "./outages.ts";
 
 export const BUILT_MS = 5_000;
 /** Beyond this many the oldest is dropped, and put together again when somebody asks. */
@@ -44,7 +45,7 @@ export type StatusFacts = {
   readonly builtAt: number;
 };
 
-export type PublicStatusesParts = {
+export type PublicStatusesDeps = {
   readonly servers: Pick<ServerStore, "findBySlug">;
   readonly relay: ShownParts["relay"];
   readonly watcher: Pick<Watcher, "catchUpOn" | "planOf">;
@@ -55,19 +56,12 @@ export type PublicStatusesParts = {
   readonly sleep: (ms: number) => Promise<void>;
 };
 
-type HeldStatus = {
-  readonly server: GameServer;
-  readonly builtAt: number;
-  readonly facts: Promise<StatusFacts>;
-};
+type HeldStatus = { readonly server: GameServer; readonly builtAt: number; readonly facts: Promise<StatusFacts> };
 
 export class PublicStatuses {
-  readonly #parts: PublicStatusesParts;
   readonly #held = new Map<string, HeldStatus>();
 
-  constructor(parts: PublicStatusesParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: PublicStatusesDeps) {}
 
   get size(): number {
     return this.#held.size;
@@ -75,12 +69,12 @@ export class PublicStatuses {
 
   /** Whether there can be outages to show. */
   get hasChanges(): boolean {
-    return this.#parts.changes !== undefined;
+    return this.deps.changes !== undefined;
   }
 
   /** Undefined when no server has this slug. */
   async read(slug: string): Promise<StatusFacts | undefined> {
-    const { servers } = this.#parts;
+    const { servers } = this.deps;
     for (;;) {
       const server = servers.findBySlug(slug);
       if (!server) return undefined;
@@ -92,7 +86,7 @@ export class PublicStatuses {
 
   #readHeld(server: GameServer, slug: string): Promise<StatusFacts> {
     const { serverId } = server;
-    const now = this.#parts.clock();
+    const now = this.deps.clock();
     const held = this.#held.get(serverId);
     // The store replaces a server with every change.
     if (held?.server === server && Math.abs(now - held.builtAt) < BUILT_MS) return held.facts;
@@ -116,7 +110,7 @@ export class PublicStatuses {
   }
 
   async #build(server: GameServer, slug: string, builtAt: number): Promise<StatusFacts> {
-    const { relay, watcher, clock } = this.#parts;
+    const { relay, watcher, clock } = this.deps;
     const { serverId, name } = server;
     const [{ hours, outages }] = await Promise.all([
       this.#readArchive(serverId, builtAt),
@@ -143,7 +137,7 @@ export class PublicStatuses {
   }
 
   async #readArchive(serverId: string, now: number): Promise<Pick<StatusFacts, "hours" | "outages">> {
-    const { history, changes: log } = this.#parts;
+    const { history, changes: log } = this.deps;
     const to = Math.floor(now / HOUR_MS) * HOUR_MS + HOUR_MS;
     const from = to - WEEK_MS;
     const [counts, changes] = await Promise.all([
@@ -162,7 +156,7 @@ export class PublicStatuses {
       if (error instanceof StoreUnavailable) return undefined;
       throw error;
     });
-    return Promise.race([asked, this.#parts.sleep(ARCHIVE_WAIT_MS).then(() => undefined)]);
+    return Promise.race([asked, this.deps.sleep(ARCHIVE_WAIT_MS).then(() => undefined)]);
   }
 }
 
@@ -192,4 +186,38 @@ function round(value: number, digits: number): number {
 function findJoinKey(base: string): string | null {
   const { JoinKey: key } = parseExactJson(`${base}}`) as { readonly JoinKey?: unknown };
   return typeof key === "string" && key !== "" ? key.slice(0, JOIN_KEY_LENGTH_MAX) : null;
+}
+
+const STATUS_REQUESTS: AttemptRule = { max: 60, windowMs: 60_000 };
+export const ASKING_ADDRESSES_MAX = 10_000;
+
+/** How often an address may ask for public statuses, apart from the limits of API keys. */
+export class AddressLimit {
+  readonly #requests = new AttemptCounter(STATUS_REQUESTS, ASKING_ADDRESSES_MAX);
+
+  get size(): number {
+    return this.#requests.size;
+  }
+
+  /** Undefined when the address may ask. Refused requests are not counted. */
+  judge(address: string, now: number): Refusal | undefined {
+    const seconds = this.#requests.count(networkOf(address), now);
+    return seconds === undefined ? undefined : refuseFor(ERRORS.addressLimited, seconds);
+  }
+}
+
+/** `changes` are newest first. The outages that were not over before `from`, newest first. */
+export function listOutages(changes: readonly StateChange[], from: number): StatusOutage[] {
+  const outages: StatusOutage[] = [];
+  let end: number | null = null;
+  for (const [index, { state, at }] of changes.entries()) {
+    // The state may be recorded again without a change; the outage began with the older one.
+    const isContinued = changes[index + 1]?.state === state;
+    if (state !== "online" && !isContinued) {
+      // A clock that was set back would make it end before it began.
+      outages.push({ state, from: at, to: end === null ? null : Math.max(end, at) });
+    }
+    if (!isContinued) end = at;
+  }
+  return outages.filter(({ to }) => to === null || to >= from);
 }

@@ -15,12 +15,11 @@ import { FAILING_MAX_MS } from "../../core/webhooks/retry.ts";
 import { writeWebhookSecret } from "../../core/webhooks/standard.ts";
 import { REQUESTS_MAX } from "../../core/webhooks/turns.ts";
 import type { Webhook } from "../../core/webhooks/webhook.ts";
-import { Sealer } from "../../store/sealer.ts";
-import { createWebhookSealer } from "../../store/webhook-sealer.ts";
-import { EventBell } from "../events/event-bell.ts";
+import { createWebhookSealer, Sealer } from "../../database/sealer.ts";
+import { EventNotifier } from "../events/event-notifier.ts";
 import { HOLD_EVERY_MS } from "../instances/lease-holder.ts";
 import { Deliverer, GATHER_MS, REFRESH_MS } from "./deliverer.ts";
-import { PLACE_LAG_MAX, STATUS_LOOK_MS } from "./delivery-turns.ts";
+import { POSITION_LAG_MAX, STATUS_LOOK_MS } from "./delivery-turns.ts";
 import { WebhookSender } from "./webhook-sender.ts";
 
 const SERVER = "srv_a";
@@ -43,7 +42,7 @@ class Stage {
   readonly clock = new FakeClock();
   readonly archive: MemoryArchive;
   readonly sealer = createWebhookSealer(new Sealer("a secret of thirty-two characters"));
-  readonly bell: EventBell;
+  readonly notifier: EventNotifier;
   readonly deliverer: Deliverer;
   readonly sent: Sent[] = [];
   readonly errors: unknown[] = [];
@@ -58,10 +57,7 @@ class Stage {
   /** By how much the clock was set back; pauses do not follow that. */
   setBackMs = 0;
 
-  constructor({
-    archive = new MemoryArchive(),
-    lease,
-  }: { archive?: MemoryArchive; lease?: InstanceLease } = {}) {
+  constructor({ archive = new MemoryArchive(), lease }: { archive?: MemoryArchive; lease?: InstanceLease } = {}) {
     this.archive = archive;
     const log = {
       debug() {},
@@ -71,7 +67,7 @@ class Stage {
     } as Log;
     const { clock } = this;
     const counted = this.#count(archive);
-    this.bell = new EventBell({ archive: counted, pause: clock.pause, log });
+    this.notifier = new EventNotifier({ archive: counted, pause: clock.pause, log });
     const sender = new WebhookSender({
       post: (request, stop) => this.#post(request, stop),
       sealer: this.sealer,
@@ -81,7 +77,7 @@ class Stage {
     });
     this.deliverer = new Deliverer({
       archive: counted,
-      bell: this.bell,
+      notifier: this.notifier,
       sender,
       readReport: async () => this.report,
       clock: () => clock.now - this.setBackMs,
@@ -102,11 +98,7 @@ class Stage {
     await this.settle();
   }
 
-  async add(
-    webhookId: string,
-    changes: Partial<Webhook> = {},
-    url = `https://${webhookId}.example/in/${webhookId}`,
-  ) {
+  async add(webhookId: string, changes: Partial<Webhook> = {}, url = `https://${webhookId}.example/in/${webhookId}`) {
     const webhook = makeWebhook({
       webhookId,
       format: "standard",
@@ -125,7 +117,7 @@ class Stage {
 
   async recordEvents(...events: ReturnType<typeof makeEvent>[]): Promise<void> {
     await this.archive.add(SERVER, ...events);
-    this.bell.ring(SERVER);
+    this.notifier.ring(SERVER);
     await this.settle();
     await this.pass(GATHER_MS);
   }
@@ -224,8 +216,7 @@ describe("events", () => {
       new Verifier(secret).verify(body, { ...headers });
     const [during, after] = stage.sent;
     if (!during || !after) throw new Error("something was not sent");
-    for (const secret of [SECRET, OLD_SECRET])
-      expect(verify(secret, during)).toMatchObject({ type: "player.killed" });
+    for (const secret of [SECRET, OLD_SECRET]) expect(verify(secret, during)).toMatchObject({ type: "player.killed" });
     verify(SECRET, after);
     expect(() => verify(OLD_SECRET, after)).toThrow();
   });
@@ -285,9 +276,9 @@ describe("events", () => {
     await stage.recordEvents(makeEvent(500, { type: "player.joined" }));
     expect(numbersOf(stage.sent)).toEqual([500]);
     expect((await stage.find("hook_1")).place.number).toBe(102);
-    const many = Array.from({ length: PLACE_LAG_MAX }, (_, n) => makeEvent(1_000 + n));
+    const many = Array.from({ length: POSITION_LAG_MAX }, (_, n) => makeEvent(1_000 + n));
     await stage.recordEvents(...many);
-    expect((await stage.find("hook_1")).place.number).toBe(102 + PLACE_LAG_MAX);
+    expect((await stage.find("hook_1")).place.number).toBe(102 + POSITION_LAG_MAX);
     expect(stage.countCalls("noteAttempt")).toBe(2);
   });
 
@@ -457,7 +448,7 @@ describe("the archive", () => {
     await stage.pass(MINUTE_MS);
     expect(stage.countCalls("readPage", "noteAttempt", "findWebhook")).toBeLessThanOrEqual(1_000);
     expect(stage.countCalls("listWebhooks")).toBeLessThanOrEqual(20);
-    // The bell asks for the newest places of all servers at once, twice a second.
+    // The notifier asks for the newest places of all servers at once, twice a second.
     expect(stage.countCalls("findLast")).toBeLessThanOrEqual(145);
   });
 });
@@ -506,9 +497,11 @@ describe("receivers that do not answer", () => {
     await stage.record(2);
     await stage.pass(MINUTE_MS);
     expect([stage.sent.length, stage.disabled.length]).toEqual([1, 1]);
-    const [notice = ""] = stage.deliverer.listNotices();
-    expect(notice).toContain("1 webhook was disabled");
-    expect(stage.deliverer.listNotices(() => "Town")[0]).toContain('"#mod-log «☃ 😀»" of Town');
+    const message = "1 webhook was disabled because of its receiver; enable it again when that is solved.";
+    expect(stage.deliverer.listNotices()).toEqual([{ code: "webhooks_disabled", message, count: 1 }]);
+    expect(stage.deliverer.listNotices(() => ["Town"])).toMatchObject([
+      { message: expect.stringContaining('"#mod-log «☃ 😀»" of Town'), count: 1, servers: ["Town"] },
+    ]);
     expect(stage.deliverer.report()).toEqual({ healthy: 0, failing: 0, disabled: 1, waiting: 0 });
   });
 
@@ -550,7 +543,7 @@ describe("Discord", () => {
   };
   const countTo = (stage: Stage, name: string) => stage.sent.filter(({ to }) => to === name).length;
   const pauseNotices = ({ deliverer }: Stage) =>
-    deliverer.listNotices().filter((notice) => notice.includes("Discord has limited"));
+    deliverer.listNotices().filter(({ code }) => code === "discord_paused");
 
   /** Discord has told chat_1 to pause all for a day, and chat_2 has an event that waits. */
   async function startPaused(archive = new MemoryArchive()): Promise<Stage> {
@@ -600,20 +593,17 @@ describe("Discord", () => {
         return archive.updateWebhook("chat_1", { sealedUrl, nextAttemptAt: null });
       },
     ],
-  ])(
-    "a pause of all ends when the webhook that was told is %s, here or on another instance",
-    async (_, change) => {
-      for (const isHere of [true, false]) {
-        const stage = await startPaused();
-        await change(stage);
-        if (isHere) stage.deliverer.notify("chat_1");
-        await stage.settle();
-        await stage.pass(isHere ? 0 : REFRESH_MS);
-        expect([isHere, countTo(stage, "chat_2")]).toEqual([isHere, 1]);
-        expect(stage.deliverer.listNotices()).toEqual([]);
-      }
-    },
-  );
+  ])("a pause of all ends when the webhook that was told is %s, here or on another instance", async (_, change) => {
+    for (const isHere of [true, false]) {
+      const stage = await startPaused();
+      await change(stage);
+      if (isHere) stage.deliverer.notify("chat_1");
+      await stage.settle();
+      await stage.pass(isHere ? 0 : REFRESH_MS);
+      expect([isHere, countTo(stage, "chat_2")]).toEqual([isHere, 1]);
+      expect(stage.deliverer.listNotices()).toEqual([]);
+    }
+  });
 
   test("a webhook that changes while Discord answers it pauses nobody", async () => {
     const stage = new Stage();
@@ -653,8 +643,7 @@ describe("Discord", () => {
     await stage.add("chat_2", { format: "discord" });
     await stage.add("hook_1");
     await stage.start();
-    stage.receive = ({ to }) =>
-      to === "chat_1" ? { status: 429, body: '{"retry_after": 3.5, "global": true}' } : OK;
+    stage.receive = ({ to }) => (to === "chat_1" ? { status: 429, body: '{"retry_after": 3.5, "global": true}' } : OK);
     await stage.record(1);
     const early = stage.sent.filter(({ to }) => to === "chat_2").length;
     stage.receive = () => OK;
@@ -686,13 +675,11 @@ describe("Discord", () => {
 
   test("an event that it refuses is found and set aside alone", async () => {
     const stage = await startWith(1, { format: "discord" });
-    stage.receive = ({ body }) =>
-      body.includes("B](https://www.roblox.com/users/3/") ? { status: 400 } : OK;
+    stage.receive = ({ body }) => (body.includes("B](https://www.roblox.com/users/3/") ? { status: 400 } : OK);
     await stage.record(1, 2, 3, 4, 5);
     await stage.pass(10 * MINUTE_MS);
     const accepted = stage.sent.filter(({ body }) => !body.includes("/users/3/")).map(({ body }) => body);
-    for (const n of [1, 2, 4, 5])
-      expect(accepted.filter((body) => body.includes(`/users/${n}/`))).toHaveLength(1);
+    for (const n of [1, 2, 4, 5]) expect(accepted.filter((body) => body.includes(`/users/${n}/`))).toHaveLength(1);
     expect((await stage.find("hook_1")).place.number).toBe(5);
   });
 
@@ -710,8 +697,7 @@ describe("Discord", () => {
 });
 
 describe("the status message", () => {
-  const posted: Receiver = ({ method }) =>
-    method === "POST" ? { status: 200, body: '{"id":"77"}' } : { status: 200 };
+  const posted: Receiver = ({ method }) => (method === "POST" ? { status: 200, body: '{"id":"77"}' } : { status: 200 });
   const methods = (stage: Stage) => stage.sent.map(({ method, url }) => `${method} ${url.pathname}`);
   const POST = "POST /in/hook_1";
   const PATCH = "PATCH /in/hook_1/messages/77";
@@ -778,7 +764,7 @@ describe("the status message", () => {
       await stage.pass(2 * MINUTE_MS);
     }
     expect(messages).toBe(2);
-    expect(stage.disabled).toEqual(["The status message was deleted twice within an hour."]);
+    expect(stage.disabled).toEqual(["lost_message"]);
     expect((await stage.find("hook_1")).isEnabled).toBe(false);
   });
 

@@ -8,12 +8,13 @@ import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { chooseTurns } from "../../core/webhooks/turns.ts";
 import type { Webhook } from "../../core/webhooks/webhook.ts";
-import type { EventBell, Waiter } from "../events/event-bell.ts";
+import type { Notice } from "../../core/wire/health.ts";
+import type { EventNotifier, Waiter } from "../events/event-notifier.ts";
 import { HOLD_EVERY_MS, LeaseHolder } from "../instances/lease-holder.ts";
+import { WebhookMeter } from "../meters.ts";
 import type { NameServers } from "../servers/name-servers.ts";
-import { DeliveryTurns, type DeliveryTurnsParts, type OnDisabled } from "./delivery-turns.ts";
+import { DeliveryTurns, type DeliveryTurnsDeps, type OnDisabled } from "./delivery-turns.ts";
 import { KnownWebhook } from "./known-webhook.ts";
-import { WebhookMeter } from "./webhook-meter.ts";
 import { listDisabledNotices, listPauseNotices } from "./webhook-notices.ts";
 
 /** How often the list of webhooks is read, for changes that were made on other instances. */
@@ -31,12 +32,12 @@ const FAULT_BACKOFF_MS = 60_000;
 const LAST_NOTES_MS = 1_000;
 const FAULT_LOG_MS = 60_000;
 
-export type DelivererParts = Omit<
-  DeliveryTurnsParts,
+export type DelivererDeps = Omit<
+  DeliveryTurnsDeps,
   "archive" | "meter" | "onDisabled" | "pauseDiscord" | "stop" | "mayGoOn"
 > & {
-  readonly archive: DeliveryTurnsParts["archive"] & Pick<Archive, "listWebhooks">;
-  readonly bell: Pick<EventBell, "open">;
+  readonly archive: DeliveryTurnsDeps["archive"] & Pick<Archive, "listWebhooks">;
+  readonly notifier: Pick<EventNotifier, "open">;
   readonly pause: SleepUntilWoken;
   readonly log: Log;
   /** Undefined when this is the only instance. */
@@ -56,7 +57,6 @@ export class Deliverer {
   readonly meter = new WebhookMeter();
   /** Called before a webhook is disabled because of its receiver. When it rejects, it is called again. */
   onDisabled: OnDisabled = async () => {};
-  readonly #parts: DelivererParts;
   readonly #lease: LeaseHolder;
   readonly #turns: DeliveryTurns;
   readonly #known = new Map<string, KnownWebhook>();
@@ -74,21 +74,17 @@ export class Deliverer {
   #refreshAt = 0;
   #isRefreshing = false;
   /** Increased when the lease was won, so that a list that was asked for before is not used. */
-  #tenure = 0;
+  #leaseEpoch = 0;
   #turnNumber = 0;
   #archiveNotBefore = 0;
   #archiveBackoffMs = ARCHIVE_BACKOFF_MS;
   /** What the clock said when it was last read. */
   #lastNow = 0;
 
-  constructor(parts: DelivererParts) {
-    this.#parts = parts;
-    this.#lease = new LeaseHolder(parts.lease, {
-      onWon: () => this.#takeOver(),
-      onLost: () => this.#unfollowAll(),
-    });
+  constructor(private readonly deps: DelivererDeps) {
+    this.#lease = new LeaseHolder(deps.lease, { onWon: () => this.#takeOver(), onLost: () => this.#unfollowAll() });
     this.#turns = new DeliveryTurns({
-      ...parts,
+      ...deps,
       clock: () => this.#readClock(),
       meter: this.meter,
       onDisabled: (webhook, reason, at) => this.onDisabled(webhook, reason, at),
@@ -129,7 +125,7 @@ export class Deliverer {
   }
 
   async #stop(withinMs: number): Promise<void> {
-    const { pause } = this.#parts;
+    const { pause } = this.deps;
     this.#isStopping = true;
     this.#wakeUp();
     await this.#running;
@@ -150,12 +146,12 @@ export class Deliverer {
       healthy: enabled.length - failing,
       failing,
       disabled: known.length - enabled.length,
-      waiting: enabled.filter(({ hasPlace, hasNews }) => hasPlace && hasNews).length,
+      waiting: enabled.filter(({ hasPosition, hasNews }) => hasPosition && hasNews).length,
     };
   }
 
-  /** What is wrong, in sentences. Labels and servers are for operators. */
-  listNotices(nameServers?: NameServers): string[] {
+  /** What is wrong. Labels and servers are for operators. */
+  listNotices(nameServers?: NameServers): Notice[] {
     const webhooks = Array.from(this.#known.values(), ({ webhook }) => webhook);
     const now = this.#readClock();
     const pauseMs = this.#lease.isHeld ? this.#findDiscordPause() - now : 0;
@@ -163,7 +159,7 @@ export class Deliverer {
   }
 
   async #run(): Promise<void> {
-    const { pause } = this.#parts;
+    const { pause } = this.deps;
     while (!this.#isStopping) {
       this.#wake = new AbortController();
       let waitMs = HOLD_EVERY_MS;
@@ -179,7 +175,7 @@ export class Deliverer {
 
   /** Gives turns to those who may send now. Returns how long to wait until the next step. */
   async #step(): Promise<number> {
-    const { lease } = this.#parts;
+    const { lease } = this.deps;
     await this.#lease.keep(this.#readClock());
     const now = this.#readClock();
     if (now >= this.#refreshAt) void this.#refresh(now);
@@ -192,9 +188,9 @@ export class Deliverer {
   }
 
   #takeOver(): void {
-    this.#parts.log.info({}, "this instance delivers to webhooks now");
+    this.deps.log.info({}, "this instance delivers to webhooks now");
     // What another instance has noted meanwhile must be known before anything is sent.
-    this.#tenure++;
+    this.#leaseEpoch++;
     this.#forgetAll();
     this.#refreshAt = 0;
   }
@@ -220,7 +216,7 @@ export class Deliverer {
 
   /** When the clock was set back, everything that is planned comes as much earlier. */
   #readClock(): number {
-    const now = this.#parts.clock();
+    const now = this.deps.clock();
     const backMs = this.#lastNow - now;
     this.#lastNow = now;
     if (backMs <= 0) return now;
@@ -231,12 +227,7 @@ export class Deliverer {
   }
 
   #dueAt({ nextAttemptAt, notBefore, isDiscord }: KnownWebhook): number {
-    return Math.max(
-      notBefore,
-      nextAttemptAt,
-      this.#archiveNotBefore,
-      isDiscord ? this.#findDiscordPause() : 0,
-    );
+    return Math.max(notBefore, nextAttemptAt, this.#archiveNotBefore, isDiscord ? this.#findDiscordPause() : 0);
   }
 
   /** When Discord's webhooks may send again. A pause ends with the webhook that was told. */
@@ -288,11 +279,11 @@ export class Deliverer {
     if (this.#isRefreshing) return;
     this.#isRefreshing = true;
     this.#refreshAt = now + (this.#lease.isHeld ? REFRESH_MS : REFRESH_IDLE_MS);
-    const tenure = this.#tenure;
+    const epoch = this.#leaseEpoch;
     const revisions = new Map(Array.from(this.#known.values(), (known) => [known.webhookId, known.revision]));
     try {
-      const webhooks = await this.#parts.archive.listWebhooks();
-      if (tenure === this.#tenure && !this.#isStopping) this.#learn(webhooks, revisions);
+      const webhooks = await this.deps.archive.listWebhooks();
+      if (epoch === this.#leaseEpoch && !this.#isStopping) this.#learn(webhooks, revisions);
     } catch (error) {
       this.#logFault(error, "reading the list of webhooks");
     } finally {
@@ -323,8 +314,8 @@ export class Deliverer {
   #follow(): void {
     const servers = new Set<string>();
     if (this.#lease.isHeld) {
-      for (const { webhook, hasPlace } of this.#known.values()) {
-        if (hasPlace && webhook.isEnabled) servers.add(webhook.serverId);
+      for (const { webhook, hasPosition } of this.#known.values()) {
+        if (hasPosition && webhook.isEnabled) servers.add(webhook.serverId);
       }
     }
     for (const [serverId, { waiter, ended }] of this.#followed) {
@@ -335,14 +326,14 @@ export class Deliverer {
     }
     for (const serverId of servers) {
       if (this.#followed.has(serverId)) continue;
-      const follower = { waiter: this.#parts.bell.open(serverId), ended: new AbortController() };
+      const follower = { waiter: this.deps.notifier.open(serverId), ended: new AbortController() };
       this.#followed.set(serverId, follower);
       void this.#followServer(serverId, follower.waiter, follower.ended.signal);
     }
   }
 
   async #followServer(serverId: string, waiter: Waiter, ended: AbortSignal): Promise<void> {
-    const { pause } = this.#parts;
+    const { pause } = this.deps;
     for (;;) {
       await waiter.wait(this.#newestOf(serverId, waiter), ended);
       if (ended.aborted) return;
@@ -355,8 +346,8 @@ export class Deliverer {
   /** The newest event that this instance knows of. */
   #newestOf(serverId: string, waiter: Waiter): number {
     let newest = waiter.newest;
-    for (const { webhook, readPlace } of this.#known.values()) {
-      if (webhook.serverId === serverId) newest = Math.max(newest, readPlace.number);
+    for (const { webhook, readPosition } of this.#known.values()) {
+      if (webhook.serverId === serverId) newest = Math.max(newest, readPosition.number);
     }
     return newest;
   }
@@ -385,15 +376,15 @@ export class Deliverer {
   #logFault(error: unknown, purpose: string): void {
     // An unavailable store is logged already, where requests fail because of it.
     if (error instanceof StoreUnavailable) return;
-    this.#throttleLog(this.#parts.clock(), (unlogged) => {
-      this.#parts.log.error({ err: error, unlogged }, `${purpose} failed`);
+    this.#throttleLog(this.deps.clock(), (unlogged) => {
+      this.deps.log.error({ err: error, unlogged }, `${purpose} failed`);
     });
   }
 }
 
-function hasWork({ webhook, hasNews, hasPlace, unnoted, isStale }: KnownWebhook): boolean {
+function hasWork({ webhook, hasNews, hasPosition, unnoted, isStale }: KnownWebhook): boolean {
   if (unnoted || isStale) return true;
-  return webhook.isEnabled && (hasNews || !hasPlace);
+  return webhook.isEnabled && (hasNews || !hasPosition);
 }
 
 /** Whether nothing was noted since the list was asked for, so that the list is newer. */

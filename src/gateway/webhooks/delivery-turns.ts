@@ -1,8 +1,7 @@
 // One turn of a webhook: reads what it has to send, sends a few requests, judges each answer and notes it. What could not be
 // noted is noted in the next turn, before anything is sent again.
 import { StoreUnavailable } from "../../core/errors.ts";
-import type { LedgerPlace } from "../../core/events/cursor.ts";
-import { writeCursor } from "../../core/events/cursor.ts";
+import { type LedgerPosition, writeCursor } from "../../core/events/cursor.ts";
 import { toRetentionGap } from "../../core/events/stream-frames.ts";
 import type { Archive, LedgerEvent, LedgerPage } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -21,17 +20,17 @@ import {
   type ProgressChange,
 } from "../../core/webhooks/retry.ts";
 import type { Delivery, StatusMessage, Webhook } from "../../core/webhooks/webhook.ts";
-import { isSamePlace, type KnownWebhook } from "./known-webhook.ts";
-import type { WebhookMeter } from "./webhook-meter.ts";
-import type { SentRequest, WebhookSender } from "./webhook-sender.ts";
+import type { WebhookMeter } from "../meters.ts";
+import { isSamePosition, type KnownWebhook } from "./known-webhook.ts";
+import { type SentRequest, UNREADABLE, type WebhookSender } from "./webhook-sender.ts";
 
 /** Events of one read: as many as one message to Discord may have. */
 export const TURN_EVENTS_MAX = 10;
 /** After this long a turn ends, so that a slow receiver does not keep the others waiting. */
 export const TURN_MS = 1_000;
 /** The place is noted when it is so many events, or so long, behind what was read without anything to send. */
-export const PLACE_LAG_MAX = 500;
-export const PLACE_NOTE_MS = 600_000;
+export const POSITION_LAG_MAX = 500;
+export const POSITION_NOTE_MS = 600_000;
 /** How often it is checked whether a status message has to change. */
 export const STATUS_LOOK_MS = 5_000;
 /** How long a new status message waits for the first reading of its server. */
@@ -42,7 +41,7 @@ export const AUDIT_BACKOFF_MS = 10_000;
 /** Called before a webhook is disabled because of its receiver. When it rejects, it is called again. */
 export type OnDisabled = (webhook: Webhook, reason: string, at: number) => Promise<void>;
 
-export type DeliveryTurnsParts = {
+export type DeliveryTurnsDeps = {
   readonly archive: Pick<Archive, "readPage" | "findWebhook" | "noteAttempt">;
   readonly sender: Pick<WebhookSender, "sendEvents" | "sendStatus" | "optionsOf" | "sealAnswer">;
   readonly readReport: (serverId: string, now: number) => Promise<ServerReport | undefined>;
@@ -62,20 +61,13 @@ export type DeliveryTurnsParts = {
 };
 
 /** Events to send, and the place after them. */
-type Batch = {
-  readonly events: readonly LedgerEvent[];
-  readonly next: LedgerPlace;
-  readonly hasMore: boolean;
-};
+type Batch = { readonly events: readonly LedgerEvent[]; readonly next: LedgerPosition; readonly hasMore: boolean };
 
 export class DeliveryTurns {
-  readonly #parts: DeliveryTurnsParts;
   /** Reads under way: webhooks at the same place with the same types share one. */
   readonly #reads = new Map<string, Promise<LedgerPage>>();
 
-  constructor(parts: DeliveryTurnsParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: DeliveryTurnsDeps) {}
 
   /** Throws StoreUnavailable when the archive does not answer. */
   async take(known: KnownWebhook): Promise<void> {
@@ -84,12 +76,12 @@ export class DeliveryTurns {
     if (known.unnoted) return;
     if (known.isStale) await this.#reread(known);
     if (known.isDeleted || !known.webhook.isEnabled) return;
-    if (known.hasPlace) await this.#sendEvents(known);
+    if (known.hasPosition) await this.#sendEvents(known);
     else await this.#showStatus(known);
   }
 
   async #sendEvents(known: KnownWebhook): Promise<void> {
-    const { clock, mayGoOn } = this.#parts;
+    const { clock, mayGoOn } = this.deps;
     const { rings } = known;
     const beganAt = clock();
     const { events, next, hasMore } = await this.#readBatch(known);
@@ -101,9 +93,9 @@ export class DeliveryTurns {
       if (settled === 0) return;
       left = left.slice(settled);
     }
-    known.readPlace = next;
+    known.readPosition = next;
     known.hasNews = hasMore || known.rings !== rings;
-    if (events.length === 0) await this.#notePlace(known);
+    if (events.length === 0) await this.#notePosition(known);
   }
 
   /** What to send next. A place that is not kept any more: first the gap that says so. */
@@ -111,19 +103,19 @@ export class DeliveryTurns {
     const page = await this.#readPage(known);
     if ("expired" in page) {
       const { oldest } = page;
-      return { events: [toRetentionGap(oldest, this.#parts.clock())], next: oldest, hasMore: true };
+      return { events: [toRetentionGap(oldest, this.deps.clock())], next: oldest, hasMore: true };
     }
     const { events, next, hasMore } = page;
     return { events: events.filter(({ isBackfill }) => !isBackfill), next, hasMore };
   }
 
-  #readPage({ webhook, filter, readPlace }: KnownWebhook): Promise<LedgerPage> {
-    const { archive } = this.#parts;
+  #readPage({ webhook, filter, readPosition }: KnownWebhook): Promise<LedgerPage> {
+    const { archive } = this.deps;
     const { serverId, types } = webhook;
-    const name = `${serverId} ${readPlace.number} ${readPlace.mark} ${types?.join() ?? "*"}`;
+    const name = `${serverId} ${readPosition.number} ${readPosition.mark} ${types?.join() ?? "*"}`;
     const shared = this.#reads.get(name);
     if (shared) return shared;
-    const start = { after: readPlace };
+    const start = { after: readPosition };
     const read = archive
       .readPage({ serverId, start, filter, limit: TURN_EVENTS_MAX })
       .finally(() => this.#reads.delete(name));
@@ -132,8 +124,8 @@ export class DeliveryTurns {
   }
 
   /** Sends one request. Returns how many events are settled and noted; `next` is the place after all of them. */
-  async #sendSome(known: KnownWebhook, events: readonly LedgerEvent[], next: LedgerPlace): Promise<number> {
-    const { sender, stop, meter, clock } = this.#parts;
+  async #sendSome(known: KnownWebhook, events: readonly LedgerEvent[], next: LedgerPosition): Promise<number> {
+    const { sender, stop, meter, clock } = this.deps;
     const { webhook } = known;
     const [first, ...others] = events;
     if (!first) return 0;
@@ -157,7 +149,7 @@ export class DeliveryTurns {
   }
 
   async #showStatus(known: KnownWebhook): Promise<void> {
-    const { clock, readReport, sender, stop } = this.#parts;
+    const { clock, readReport, sender, stop } = this.deps;
     const { webhook } = known;
     const { message: shown, serverId } = webhook;
     known.notBefore = clock() + STATUS_LOOK_MS;
@@ -175,8 +167,7 @@ export class DeliveryTurns {
     const messageId = step.kind === "edit" ? (shown?.messageId ?? null) : null;
     const sent = await sender.sendStatus(webhook, message, messageId, stop);
     if (sent.isStopped) return;
-    if (messageId !== null && shown && isUnknownMessage(sent.outcome))
-      return this.#noteLoss(known, shown, sent);
+    if (messageId !== null && shown && isUnknownMessage(sent.outcome)) return this.#noteLoss(known, shown, sent);
     const postedId = messageId ?? parseMessageId(sent.outcome.body);
     const isPosted = sent.error === null && postedId !== undefined;
     // Without an id it could never be edited, and a new one would come every minute.
@@ -186,16 +177,11 @@ export class DeliveryTurns {
       : undefined;
     // There is no event to set aside.
     const verdict = this.#judge({ ...webhook, refusals: 0 }, judged, clock());
-    await this.#settle(
-      known,
-      verdict,
-      this.#toDelivery(webhook, judged, [], clock()),
-      after && { message: after },
-    );
+    await this.#settle(known, verdict, this.#toDelivery(webhook, judged, [], clock()), after && { message: after });
   }
 
   async #noteLoss(known: KnownWebhook, shown: StatusMessage, sent: SentRequest): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.deps;
     const now = clock();
     const loss = judgeLoss(shown, now);
     const before = { ...toProgress(known.webhook), lastFailureAt: now };
@@ -222,12 +208,12 @@ export class DeliveryTurns {
     endedAt: number,
   ): Delivery {
     const { status } = outcome;
-    const sealedAnswer = answer === null ? null : this.#parts.sender.sealAnswer(answer, webhookId);
+    const sealedAnswer = answer === null ? null : this.deps.sender.sealAnswer(answer, webhookId);
     return { at: endedAt - durationMs, eventIds, status, durationMs, error, sealedAnswer };
   }
 
   #judge(webhook: Webhook, { outcome }: SentRequest, now: number): AttemptVerdict {
-    const { scheduleMs, random } = this.#parts;
+    const { scheduleMs, random } = this.deps;
     const { format, shownUrl: url } = webhook;
     const before = toProgress(webhook);
     return judgeDelivery({ format, url, before, outcome, scheduleMs, now, random: random() });
@@ -239,7 +225,7 @@ export class DeliveryTurns {
     delivery: Delivery,
     more: AttemptProgress = {},
   ): Promise<boolean> {
-    const { meter, pauseDiscord } = this.#parts;
+    const { meter, pauseDiscord } = this.deps;
     meter.count(kind, delivery.durationMs);
     if (globalPauseUntil !== null) pauseDiscord(known, globalPauseUntil);
     const isEnd = kind === "disable";
@@ -255,16 +241,16 @@ export class DeliveryTurns {
   }
 
   /** Moves the place past what the filter left out. Not for every event: an idle webhook must cost nothing. */
-  async #notePlace(known: KnownWebhook): Promise<void> {
-    const { clock } = this.#parts;
+  async #notePosition(known: KnownWebhook): Promise<void> {
+    const { clock } = this.deps;
     const { place } = known.webhook;
-    const { readPlace } = known;
-    if (isSamePlace(readPlace, place)) return;
-    const isFar = Math.abs(readPlace.number - place.number) >= PLACE_LAG_MAX;
-    if (!isFar && Math.abs(clock() - known.placeNotedAt) < PLACE_NOTE_MS) return;
+    const { readPosition } = known;
+    if (isSamePosition(readPosition, place)) return;
+    const isFar = Math.abs(readPosition.number - place.number) >= POSITION_LAG_MAX;
+    if (!isFar && Math.abs(clock() - known.positionNotedAt) < POSITION_NOTE_MS) return;
     known.unnoted = {
       expected: { place },
-      progress: { place: readPlace },
+      progress: { place: readPosition },
       delivery: undefined,
       unaudited: undefined,
     };
@@ -273,7 +259,7 @@ export class DeliveryTurns {
 
   /** False when the webhook was changed or deleted meanwhile, or when it cannot be noted now. */
   async #note(known: KnownWebhook): Promise<boolean> {
-    const { archive, clock } = this.#parts;
+    const { archive, clock } = this.deps;
     const { unnoted, webhookId } = known;
     if (!unnoted) return false;
     const { expected, progress, delivery } = unnoted;
@@ -289,14 +275,14 @@ export class DeliveryTurns {
   }
 
   async #isChanged(webhookId: string, { place, sealedUrl }: ExpectedWebhook): Promise<boolean> {
-    const webhook = await this.#parts.archive.findWebhook(webhookId);
+    const webhook = await this.deps.archive.findWebhook(webhookId);
     if (!webhook?.isEnabled) return true;
-    return webhook.sealedUrl !== sealedUrl || !isSamePlace(webhook.place, place);
+    return webhook.sealedUrl !== sealedUrl || !isSamePosition(webhook.place, place);
   }
 
   /** False when the audit log cannot be written now. The webhook is not disabled without an entry. */
   async #audit(known: KnownWebhook): Promise<boolean> {
-    const { onDisabled, clock } = this.#parts;
+    const { onDisabled, clock } = this.deps;
     const { unnoted, webhook } = known;
     if (unnoted?.unaudited === undefined) return true;
     try {
@@ -312,19 +298,13 @@ export class DeliveryTurns {
 
   async #reread(known: KnownWebhook): Promise<void> {
     known.isStale = false;
-    const webhook = await this.#parts.archive.findWebhook(known.webhookId);
+    const webhook = await this.deps.archive.findWebhook(known.webhookId);
     if (webhook) known.replace(webhook);
     else known.isDeleted = true;
   }
 }
 
-const WITHOUT_ID: SentRequest = {
-  outcome: { status: null, headers: {}, body: "" },
-  durationMs: 0,
-  error: "no_message_id",
-  answer: null,
-  isStopped: false,
-};
+const WITHOUT_ID: SentRequest = { ...UNREADABLE, error: "no_message_id" };
 
 function toProgress(webhook: Webhook): ProgressChange {
   const { lastSuccessAt, lastFailureAt, firstFailureAt, failures, refusals } = webhook;

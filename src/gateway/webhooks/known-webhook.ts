@@ -1,9 +1,8 @@
 // A webhook as the deliverer knows it: what the archive has of it, and how far its ledger was read.
-import type { LedgerPlace } from "../../core/events/cursor.ts";
+import type { LedgerPosition } from "../../core/events/cursor.ts";
 import type { EventFilter } from "../../core/events/event-types.ts";
 import type { AttemptProgress, ExpectedWebhook } from "../../core/ports/webhooks.ts";
-import type { Delivery, Webhook } from "../../core/webhooks/webhook.ts";
-import { filterOfTypes } from "../../core/webhooks/webhook-types.ts";
+import { type Delivery, filterOfTypes, type Webhook } from "../../core/webhooks/webhook.ts";
 
 /** What became of an attempt, until the archive has it. */
 export type UnnotedAttempt = {
@@ -20,7 +19,7 @@ export class KnownWebhook {
   #filter: EventFilter;
   #host: string;
   /** Past what the filter left out, so it may be ahead of the place that the archive has. */
-  readPlace: LedgerPlace;
+  readPosition: LedgerPosition;
   /** There may be something to send. */
   hasNews = true;
   /** Increased whenever events were recorded, so that a turn notices those that come meanwhile. */
@@ -35,7 +34,7 @@ export class KnownWebhook {
   lastTurn = 0;
   /** Increased whenever this instance has noted something, so that an older row is not taken for news. */
   revision = 0;
-  placeNotedAt: number;
+  positionNotedAt: number;
   /** Until when Discord wants nothing from any of its webhooks, as it told this one; 0 when it told nothing. */
   discordPauseUntil = 0;
   unnoted: UnnotedAttempt | undefined;
@@ -47,8 +46,8 @@ export class KnownWebhook {
     this.#webhook = webhook;
     this.#filter = filterOfTypes(webhook.types);
     this.#host = hostOf(webhook);
-    this.readPlace = webhook.place;
-    this.placeNotedAt = now;
+    this.readPosition = webhook.place;
+    this.positionNotedAt = now;
     const lastAttemptAt = Math.max(webhook.lastFailureAt ?? 0, webhook.lastSuccessAt ?? 0);
     if (lastAttemptAt > now) this.followClock(lastAttemptAt - now);
   }
@@ -79,7 +78,7 @@ export class KnownWebhook {
     return this.#webhook.format !== "standard";
   }
 
-  get hasPlace(): boolean {
+  get hasPosition(): boolean {
     return this.#webhook.format !== "discord-status";
   }
 
@@ -90,7 +89,7 @@ export class KnownWebhook {
     this.#webhook = webhook;
     const hasOtherTypes = JSON.stringify(webhook.types) !== JSON.stringify(before.types);
     // What the old types left out may be wanted now, and may be newer than the change.
-    if (hasOtherTypes || !isSamePlace(webhook.place, before.place)) this.readPlace = webhook.place;
+    if (hasOtherTypes || !isSamePosition(webhook.place, before.place)) this.readPosition = webhook.place;
     if (hasOtherTypes) this.#filter = filterOfTypes(webhook.types);
     if (webhook.shownUrl !== before.shownUrl) this.#host = hostOf(webhook);
     if (webhook.sealedUrl !== before.sealedUrl || !webhook.isEnabled) this.discordPauseUntil = 0;
@@ -105,8 +104,8 @@ export class KnownWebhook {
     this.#webhook = { ...this.#webhook, ...progress };
     if (!this.#webhook.isEnabled) this.discordPauseUntil = 0;
     if (!place) return;
-    this.readPlace = place;
-    this.placeNotedAt = now;
+    this.readPosition = place;
+    this.positionNotedAt = now;
   }
 
   /** The clock was set back: what was planned comes as much earlier. */
@@ -115,7 +114,7 @@ export class KnownWebhook {
     this.#plannedBefore = { at, backMs: at - this.nextAttemptAt + backMs };
     this.notBefore -= backMs;
     this.discordPauseUntil -= backMs;
-    this.placeNotedAt -= backMs;
+    this.positionNotedAt -= backMs;
   }
 
   ring(): void {
@@ -124,7 +123,7 @@ export class KnownWebhook {
   }
 }
 
-export function isSamePlace(a: LedgerPlace, b: LedgerPlace): boolean {
+export function isSamePosition(a: LedgerPosition, b: LedgerPosition): boolean {
   return a.number === b.number && a.mark === b.mark;
 }
 

@@ -1,23 +1,38 @@
 // The operator's actions on webhooks. Every change is validated and noted in the audit log, in which, as everywhere, the
 // address stands only up to its host and first path segment. A secret is returned once and stored encrypted.
-import { isDeepStrictEqual } from "node:util";
 import { DAY_MS } from "../../core/durations.ts";
-import { ERRORS, isRefusal, type Refusal, refuse } from "../../core/errors.ts";
-import { type LedgerPlace, parseCursor, writeCursor } from "../../core/events/cursor.ts";
-import { filterAll } from "../../core/events/event-types.ts";
+import {
+  ERRORS,
+  type FieldReason,
+  isRefusal,
+  NO_SERVER,
+  NOT_FOUND,
+  type Refusal,
+  refuse,
+  refuseField,
+  refuseFields,
+} from "../../core/errors.ts";
+import { type LedgerPosition, parseCursor, writeCursor } from "../../core/events/cursor.ts";
+import { EVENT_TYPES, filterAll, filterOf, toEventKind } from "../../core/events/event-types.ts";
+import { HIDES_JOIN_KEY, HIDES_LOCATION, HIDES_NOTHING, NO_ABILITIES } from "../../core/keys/rights.ts";
+import { type RandomBytes, randomBase62 } from "../../core/keys/token.ts";
+import type { AdminAct, Authority, ServerFilter } from "../../core/people/authority.ts";
 import type { Archive, PageStart } from "../../core/ports/archive.ts";
-import type { Actor, AuditDetails } from "../../core/ports/audit.ts";
+import type { AuditDetails, AuditStore } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
-import type { SettingStore } from "../../core/ports/settings.ts";
-import type { SealedPart, WebhookSealer } from "../../core/ports/webhook-sealer.ts";
-import type { WebhookChange, WebhookStore } from "../../core/ports/webhooks.ts";
-import { NOT_FOUND, refuseField, refuseFields } from "../../core/refuse-field.ts";
-import { type RandomBytes, randomBase62 } from "../../core/token.ts";
+import type { SealedPart, WebhookChange, WebhookSealer, WebhookStore } from "../../core/ports/webhooks.ts";
+import { ALL_SECTIONS, NO_SECTIONS } from "../../core/sections.ts";
 import { parseWebhookUrl, showUrl } from "../../core/webhooks/address.ts";
 import { WEBHOOK_SECRET_BYTES, writeWebhookSecret } from "../../core/webhooks/standard.ts";
-import { type Delivery, WEBHOOKS_PER_SERVER_MAX, type Webhook } from "../../core/webhooks/webhook.ts";
-import { filterOfTypes, findTypesProblem } from "../../core/webhooks/webhook-types.ts";
+import {
+  type Delivery,
+  describeDisabled,
+  filterOfTypes,
+  findTypesProblem,
+  WEBHOOKS_PER_SERVER_MAX,
+  type Webhook,
+} from "../../core/webhooks/webhook.ts";
 import type {
   DeliveryResource,
   NewWebhook,
@@ -26,6 +41,7 @@ import type {
   WebhookTestResult,
   WebhookUpdate,
 } from "../../core/wire/webhook.ts";
+import { diffFields } from "../keys/manage-keys.ts";
 import type { SentRequest } from "./webhook-sender.ts";
 
 /** After a rotation the old secret signs too, for this long. */
@@ -33,14 +49,11 @@ export const ROTATION_MS = DAY_MS;
 const ID_LENGTH = 20;
 /** How many queries for `waiting` one list has under way. */
 const COUNTS_AT_ONCE = 8;
-const LAST_CHANGE_AT = "last-webhook-changed-at";
-const NO_SERVER = refuseField("server_id", "there is no such server");
-const FULL = refuse(ERRORS.conflict, {
-  details: { server_id: `has ${WEBHOOKS_PER_SERVER_MAX} webhooks already, which is the most` },
-});
-const NO_PLACE = refuse(ERRORS.conflict, {
-  details: { format: "discord-status shows a state and has no events to send again" },
-});
+const UNKNOWN_SERVER = refuseField("server_id", NO_SERVER);
+const FULL_TEXT = `has ${WEBHOOKS_PER_SERVER_MAX} webhooks already, which is the most`;
+const FULL = refuseField("server_id", { code: "webhooks_full", text: FULL_TEXT }, ERRORS.conflict);
+const NO_POSITION_TEXT = "discord-status shows a state and has no events to send again";
+const NO_POSITION = refuseField("format", NO_POSITION_TEXT, ERRORS.conflict);
 
 /** Sends a message that is no event, once, by the rules for every request of a webhook. Changes nothing of the webhook. */
 export type SendTest = (
@@ -51,7 +64,7 @@ export type SendTest = (
 export type ManagedWebhooks = {
   readonly archive: WebhookStore & Pick<Archive, "readPage">;
   readonly servers: Pick<ServerStore, "find">;
-  readonly settings: Pick<SettingStore, "saveAudited">;
+  readonly audit: Pick<AuditStore, "add">;
   readonly sealer: WebhookSealer;
   readonly randomBytes: RandomBytes;
   /** GATEHOUSE_WEBHOOKS_PRIVATE=allow. */
@@ -72,15 +85,49 @@ export async function findWebhook(
   return webhook && servers.find(webhook.serverId) ? webhook : NOT_FOUND;
 }
 
+/** The webhook, unless it sends more than the one who wants to change it may read. */
+async function findOwn(
+  deps: Pick<ManagedWebhooks, "archive" | "servers">,
+  webhookId: string,
+  { authority }: AdminAct,
+): Promise<Webhook | Refusal> {
+  const found = await findWebhook(deps, webhookId);
+  return isRefusal(found) ? found : (judgeRights(found, authority) ?? found);
+}
+
+/**
+ * Whoever sets a webhook reads what it sends, so it sends no more than they may read. A program gets server.changed with the
+ * join key, and a custom.unknown has whatever the game sent; no other event has a field that can be hidden.
+ */
+function judgeRights(
+  { serverId, types, format, showJoinKey }: Pick<Webhook, "serverId" | "types" | "format" | "showJoinKey">,
+  authority: Authority,
+): Refusal | undefined {
+  const sections = authority.findRights(serverId)?.sections ?? NO_SECTIONS;
+  // A message with the server's state counts players, staff and queue.
+  const kinds = filterOfTypes(types);
+  const isReadable = format !== "discord-status" && kinds.isSubsetOf(filterOf(EVENT_TYPES, sections));
+  const isUnknown = format !== "discord-status" && kinds.has(toEventKind("custom.unknown"));
+  const hasJoinKey = showJoinKey || (format === "standard" && kinds.has(toEventKind("server.changed")));
+  return authority.requireWithin(serverId, {
+    sections: isReadable ? sections : ALL_SECTIONS,
+    hide: isUnknown ? HIDES_NOTHING : (hasJoinKey ? HIDES_NOTHING : HIDES_JOIN_KEY) | HIDES_LOCATION,
+    commands: [],
+    may: NO_ABILITIES,
+  });
+}
+
 /** Oldest first. */
 export async function listWebhooks(
   { archive, servers }: ManagedWebhooks,
-  serverId: string | undefined,
+  { serverId, serverIds }: ServerFilter,
   { limit, cursor }: PageRequest,
 ): Promise<Page<WebhookResource>> {
-  const all = (await archive.listWebhooks(serverId)).filter((webhook) => servers.find(webhook.serverId));
+  const isShown = (webhook: Webhook) =>
+    servers.find(webhook.serverId) !== undefined && serverIds?.includes(webhook.serverId) !== false;
+  const all = (await archive.listWebhooks(serverId)).filter(isShown);
   const sorted = all
-    .map((webhook) => ({ webhook, place: placeInList(webhook) }))
+    .map((webhook) => ({ webhook, place: positionInList(webhook) }))
     .sort((a, b) => (a.place < b.place ? -1 : 1));
   const rest = cursor === undefined ? sorted : sorted.filter(({ place }) => place > cursor);
   const shown = rest.slice(0, limit);
@@ -97,30 +144,34 @@ export async function describeWebhook(
   webhook: Webhook,
 ): Promise<WebhookResource> {
   const { webhookId, serverId, place, format, types } = webhook;
-  const hasPlace = format !== "discord-status";
+  const hasPosition = format !== "discord-status";
   return {
     webhook_id: webhookId,
     server_id: serverId,
     ...describeSettings(webhook),
-    disabled_reason: webhook.disabledReason,
+    ...describeDisabled(webhook.disabledReason),
     created_at: webhook.createdAt,
     last_success_at: webhook.lastSuccessAt,
     last_failure_at: webhook.lastFailureAt,
-    waiting: hasPlace ? await archive.countWaiting(serverId, place, filterOfTypes(types)) : 0,
+    waiting: hasPosition ? await archive.countWaiting(serverId, place, filterOfTypes(types)) : 0,
   };
 }
 
 export async function createWebhook(
-  parts: ManagedWebhooks,
+  deps: ManagedWebhooks,
   request: NewWebhook,
-  actor: Actor,
-  now: number,
+  act: AdminAct,
 ): Promise<WithSecret | Refusal> {
-  const { archive, servers, sealer, randomBytes } = parts;
-  const { server_id: serverId, types = null } = request;
-  const checked = checkFields(parts, request);
+  const { archive, servers, sealer, randomBytes } = deps;
+  const { server_id: serverId, types = null, format, show_join_key: showJoinKey = false } = request;
+  const { authority, now } = act;
+  const forbidden = authority.require(serverId, "webhooks");
+  if (forbidden) return forbidden;
+  const checked = checkFields(deps, request);
   if (isRefusal(checked)) return checked;
-  if (!servers.find(serverId)) return NO_SERVER;
+  const tooMuch = judgeRights({ serverId, types, format, showJoinKey }, authority);
+  if (tooMuch) return tooMuch;
+  if (!servers.find(serverId)) return UNKNOWN_SERVER;
   if ((await archive.listWebhooks(serverId)).length >= WEBHOOKS_PER_SERVER_MAX) return FULL;
   const webhookId = `hook_${randomBase62(ID_LENGTH, randomBytes)}`;
   const secret = writeWebhookSecret(randomBytes(WEBHOOK_SECRET_BYTES));
@@ -129,10 +180,10 @@ export async function createWebhook(
     serverId,
     createdAt: now,
     label: request.label,
-    format: request.format,
+    format,
     types,
     language: request.language ?? "en",
-    showJoinKey: request.show_join_key ?? false,
+    showJoinKey,
     isEnabled: true,
     sealedUrl: sealer.seal(request.url, webhookId, "url"),
     shownUrl: checked.shownUrl ?? "",
@@ -146,58 +197,59 @@ export async function createWebhook(
     oldSecretUntil: null,
   };
   const after = { server_id: serverId, ...describeSettings(draft) };
-  await note(parts, "webhook.created", webhookId, actor, now, { after });
+  await note(deps, "webhook.created", draft, act, { after });
   if ((await archive.createWebhook(draft)) === "full") return FULL;
-  parts.notify(webhookId);
-  const webhook = await findWebhook(parts, webhookId);
+  deps.notify(webhookId);
+  const webhook = await findWebhook(deps, webhookId);
   // Deleting its server meanwhile has deleted it.
-  return isRefusal(webhook) ? NO_SERVER : { webhook, secret };
+  return isRefusal(webhook) ? UNKNOWN_SERVER : { webhook, secret };
 }
 
 /** A failure that lasted says nothing about a receiver that was changed. */
 const NOT_FAILING = { firstFailureAt: null, failures: 0, refusals: 0, nextAttemptAt: null } as const;
 
 export async function changeWebhook(
-  parts: ManagedWebhooks,
+  deps: ManagedWebhooks,
   webhookId: string,
   request: WebhookUpdate,
-  actor: Actor,
-  now: number,
+  act: AdminAct,
 ): Promise<Webhook | Refusal> {
-  const old = await findWebhook(parts, webhookId);
+  const old = await findOwn(deps, webhookId, act);
   if (isRefusal(old)) return old;
-  const checked = checkFields(parts, request);
+  const checked = checkFields(deps, request);
   if (isRefusal(checked)) return checked;
   const { label, types, language, show_join_key: showJoinKey, enabled } = request;
-  const isMoved = request.url !== undefined && request.url !== open(parts, old.sealedUrl, webhookId, "url");
+  const isMoved = request.url !== undefined && request.url !== open(deps, old.sealedUrl, webhookId, "url");
   const change: WebhookChange = {
     ...(label !== undefined && { label }),
     ...(types !== undefined && { types }),
     ...(language !== undefined && { language }),
     ...(showJoinKey !== undefined && { showJoinKey }),
-    ...(isMoved && moveTo(parts, webhookId, request.url, checked.shownUrl ?? "")),
+    ...(isMoved && moveTo(deps, webhookId, request.url, checked.shownUrl ?? "")),
     ...(enabled !== undefined && enabled !== old.isEnabled && switchTo(enabled, old, isMoved)),
   };
   const changed = { ...old, ...change };
+  const tooMuch = judgeRights(changed, act.authority);
+  if (tooMuch) return tooMuch;
   const details = diffSettings(old, changed, isMoved);
   if (!details) return old;
-  await note(parts, "webhook.changed", webhookId, actor, now, details);
-  return update(parts, changed, change);
+  await note(deps, "webhook.changed", old, act, details);
+  return update(deps, changed, change);
 }
 
 /** The old secret signs on for a day. One that an earlier rotation left ends now. */
 export async function rotateWebhook(
-  parts: ManagedWebhooks,
+  deps: ManagedWebhooks,
   webhookId: string,
-  actor: Actor,
-  now: number,
+  act: AdminAct,
 ): Promise<WithSecret | Refusal> {
-  const { sealer, randomBytes } = parts;
-  const old = await findWebhook(parts, webhookId);
+  const { sealer, randomBytes } = deps;
+  const { now } = act;
+  const old = await findOwn(deps, webhookId, act);
   if (isRefusal(old)) return old;
   const secret = writeWebhookSecret(randomBytes(WEBHOOK_SECRET_BYTES));
   // One that was encrypted with another secret of Gatehouse cannot sign.
-  const canSign = open(parts, old.sealedSecret, webhookId, "secret") !== undefined;
+  const canSign = open(deps, old.sealedSecret, webhookId, "secret") !== undefined;
   const oldSecretUntil = canSign ? now + ROTATION_MS : null;
   const change = {
     sealedSecret: sealer.seal(secret, webhookId, "secret"),
@@ -205,76 +257,84 @@ export async function rotateWebhook(
     oldSecretUntil,
   };
   const details = { after: { old_secret_valid_until: oldSecretUntil } };
-  await note(parts, "webhook.rotated", webhookId, actor, now, details);
-  const webhook = await update(parts, { ...old, ...change }, change);
+  await note(deps, "webhook.rotated", old, act, details);
+  const webhook = await update(deps, { ...old, ...change }, change);
   return isRefusal(webhook) ? webhook : { webhook, secret };
 }
 
 export async function redeliver(
-  parts: ManagedWebhooks,
+  deps: ManagedWebhooks,
   webhookId: string,
   { after }: Redelivery,
-  actor: Actor,
-  now: number,
+  act: AdminAct,
 ): Promise<Webhook | Refusal> {
-  const old = await findWebhook(parts, webhookId);
+  const old = await findOwn(deps, webhookId, act);
   if (isRefusal(old)) return old;
-  if (old.format === "discord-status") return NO_PLACE;
-  const place = await findPlace(parts, old.serverId, after);
+  if (old.format === "discord-status") return NO_POSITION;
+  const place = await findPosition(deps, old.serverId, after);
   if (isRefusal(place)) return place;
   const details = {
     before: { after: writeCursor(old.serverId, old.place) },
     after: { after: writeCursor(old.serverId, place) },
   };
-  await note(parts, "webhook.redelivered", webhookId, actor, now, details);
+  await note(deps, "webhook.redelivered", old, act, details);
   // The refusals were about another event.
   const change = { place, refusals: 0, nextAttemptAt: null };
-  return update(parts, { ...old, ...change }, change);
+  return update(deps, { ...old, ...change }, change);
 }
 
 /** Undefined on success. */
 export async function deleteWebhook(
-  parts: ManagedWebhooks,
+  deps: ManagedWebhooks,
   webhookId: string,
-  actor: Actor,
-  now: number,
+  act: AdminAct,
 ): Promise<Refusal | undefined> {
-  const old = await findWebhook(parts, webhookId);
+  const old = await findOwn(deps, webhookId, act);
   if (isRefusal(old)) return old;
   const before = { server_id: old.serverId, ...describeSettings(old) };
-  await note(parts, "webhook.deleted", webhookId, actor, now, { before });
-  const isDeleted = await parts.archive.deleteWebhook(webhookId);
-  parts.notify(webhookId);
+  await note(deps, "webhook.deleted", old, act, { before });
+  const isDeleted = await deps.archive.deleteWebhook(webhookId);
+  deps.notify(webhookId);
   return isDeleted ? undefined : NOT_FOUND;
 }
 
 export async function testWebhook(
-  parts: Pick<ManagedWebhooks, "archive" | "servers" | "randomBytes" | "sendTest">,
+  deps: Pick<ManagedWebhooks, "archive" | "servers" | "randomBytes" | "sendTest">,
   webhookId: string,
 ): Promise<WebhookTestResult | Refusal> {
-  const webhook = await findWebhook(parts, webhookId);
+  const webhook = await findWebhook(deps, webhookId);
   if (isRefusal(webhook)) return webhook;
-  const testId = `test_${randomBase62(ID_LENGTH, parts.randomBytes)}`;
-  const { outcome, durationMs, error, answer } = await parts.sendTest(webhook, testId);
-  return { status: outcome.status, duration_ms: Math.round(durationMs), error: answer ?? error };
+  const testId = `test_${randomBase62(ID_LENGTH, deps.randomBytes)}`;
+  const { outcome, durationMs, error, answer } = await deps.sendTest(webhook, testId);
+  return {
+    status: outcome.status,
+    duration_ms: Math.round(durationMs),
+    ...describeProblem(outcome.status, error, answer),
+  };
 }
 
-/** Newest first. The cursor tells the time of the last one that was shown, and how many of that time were. */
+/**
+ * Newest first. A receiver's answer may repeat what it was sent, so only those see it who may read that. The cursor tells the time of the last one that was shown, and how many of that time were.
+ */
 export async function listDeliveries(
-  parts: ManagedWebhooks,
+  deps: ManagedWebhooks,
   webhookId: string,
   { limit, cursor }: PageRequest,
+  authority: Authority,
 ): Promise<Page<DeliveryResource> | Refusal> {
-  const webhook = await findWebhook(parts, webhookId);
+  const webhook = await findWebhook(deps, webhookId);
   if (isRefusal(webhook)) return webhook;
-  const all = await parts.archive.listDeliveries(webhookId);
+  const showsAnswers = judgeRights(webhook, authority) === undefined;
+  const all = await deps.archive.listDeliveries(webhookId);
   const rest = cursor === undefined ? all : skipShown(all, cursor);
   const shown = rest.slice(0, limit);
   const last = shown.at(-1);
   const isLast = rest.length <= limit || last === undefined;
   const skipped = all.length - rest.length + shown.length;
   return {
-    items: shown.map((delivery) => describeDelivery(parts, webhookId, delivery)),
+    items: shown.map((delivery) =>
+      describeDelivery(deps, webhookId, showsAnswers ? delivery : { ...delivery, sealedAnswer: null }),
+    ),
     next: isLast ? null : placeAfter(all, skipped, last.at),
   };
 }
@@ -291,12 +351,22 @@ function skipShown(all: readonly Delivery[], cursor: string): readonly Delivery[
 }
 
 function describeDelivery(
-  parts: ManagedWebhooks,
+  deps: ManagedWebhooks,
   webhookId: string,
   { at, eventIds, status, durationMs, error, sealedAnswer }: Delivery,
 ): DeliveryResource {
-  const answer = sealedAnswer === null ? undefined : open(parts, sealedAnswer, webhookId, "answer");
-  return { at, event_ids: [...eventIds], status, duration_ms: durationMs, error: answer ?? error };
+  const answer = sealedAnswer === null ? null : (open(deps, sealedAnswer, webhookId, "answer") ?? null);
+  return { at, event_ids: [...eventIds], status, duration_ms: durationMs, ...describeProblem(status, error, answer) };
+}
+
+function describeProblem(
+  status: number | null,
+  error: string | null,
+  answer: string | null,
+): Pick<DeliveryResource, "error" | "error_code"> {
+  if (answer !== null) return { error: answer, error_code: null };
+  if (error === null || status === null) return { error, error_code: error };
+  return { error, error_code: status <= 399 ? "redirect" : "wordless" };
 }
 
 /** What the operator sets, as the admin API and the audit log tell it. */
@@ -319,7 +389,7 @@ function checkFields(
   { allowsPrivate }: ManagedWebhooks,
   { url, types }: Pick<WebhookUpdate, "url" | "types">,
 ): { readonly shownUrl: string | undefined } | Refusal {
-  const details: Record<string, string> = {};
+  const details: Record<string, string | FieldReason> = {};
   const parsed = url === undefined ? undefined : parseWebhookUrl(url, allowsPrivate);
   if (parsed && "problem" in parsed) details.url = parsed.problem;
   const problem = types ? findTypesProblem(types) : undefined;
@@ -329,12 +399,7 @@ function checkFields(
 }
 
 /** Undefined when it was encrypted with another secret of Gatehouse. */
-function open(
-  { sealer }: ManagedWebhooks,
-  sealed: string,
-  webhookId: string,
-  part: SealedPart,
-): string | undefined {
+function open({ sealer }: ManagedWebhooks, sealed: string, webhookId: string, part: SealedPart): string | undefined {
   try {
     return sealer.open(sealed, webhookId, part);
   } catch {
@@ -358,24 +423,18 @@ function switchTo(isEnabled: boolean, { message }: Webhook, isMoved: boolean): W
   return { isEnabled, disabledReason: null, ...NOT_FAILING, ...kept };
 }
 
+/** Another address may look the same as far as it is shown. */
 function diffSettings(old: Webhook, changed: Webhook, isMoved: boolean): AuditDetails | undefined {
-  const before: Record<string, unknown> = {};
-  const after: Record<string, unknown> = {};
-  const settings: Readonly<Record<string, unknown>> = describeSettings(old);
-  for (const [name, value] of Object.entries(describeSettings(changed))) {
-    // Another address may look the same as far as it is shown.
-    if (isDeepStrictEqual(settings[name], value) && !(name === "url" && isMoved)) continue;
-    before[name] = settings[name];
-    after[name] = value;
-  }
-  return Object.keys(after).length === 0 ? undefined : { before, after };
+  const details = diffFields(describeSettings(old), describeSettings(changed));
+  if (!isMoved) return details;
+  return { before: { ...details?.before, url: old.shownUrl }, after: { ...details?.after, url: changed.shownUrl } };
 }
 
-async function findPlace(
+async function findPosition(
   { archive }: ManagedWebhooks,
   serverId: string,
   after: string,
-): Promise<LedgerPlace | Refusal> {
+): Promise<LedgerPosition | Refusal> {
   const start = parseStart(after, serverId);
   if (isRefusal(start)) return start;
   const page = await archive.readPage({ serverId, start, filter: filterAll(), limit: 1 });
@@ -405,21 +464,20 @@ async function update(
 }
 
 /**
- * The archive and the audit log are two databases, so the two are not written together. The entry comes first: a change that
+ * The archive may be another database than the audit log, so the two are not written together. The entry comes first: a change that
  * is not in the log would be worse than an entry for a change that failed.
  */
 function note(
-  { settings }: Pick<ManagedWebhooks, "settings">,
+  { audit }: Pick<ManagedWebhooks, "audit">,
   action: string,
-  webhookId: string,
-  actor: Actor,
-  at: number,
+  { webhookId, serverId }: Pick<Webhook, "webhookId" | "serverId">,
+  { actor, now: at }: AdminAct,
   details: AuditDetails,
 ): Promise<void> {
-  return settings.saveAudited(LAST_CHANGE_AT, String(at), webhookId, { at, action, actor, details });
+  return audit.add(webhookId, { at, action, actor, details, serverId });
 }
 
 /** Sorts as the list does: by time, then by id. */
-function placeInList({ createdAt, webhookId }: Webhook): string {
+function positionInList({ createdAt, webhookId }: Webhook): string {
   return `${String(createdAt).padStart(16, "0")} ${webhookId}`;
 }

@@ -2,18 +2,15 @@ import { expect, test } from "bun:test";
 import type { GameServer } from "../../core/game-server.ts";
 import { SECTIONS } from "../../core/sections.ts";
 import { Snapshot } from "../readings/snapshot.ts";
-import { type ReportParts, readReport } from "./server-report.ts";
+import { type ReportDeps, readReport } from "./server-report.ts";
 
 const READ_AT = 1_800_000_000_000;
 const SERVER: GameServer = {
   ...{ serverId: "srv_1", name: "one", community: null, createdAt: 0, keyRevision: 1 },
-  ...{ isSimulated: false, isWatched: true, publicStatus: null },
+  ...{ isSimulated: false, isWatched: true, publicStatus: null, ownersSignIn: false },
 };
-const SNAPSHOT = new Snapshot(
-  { base: '{"Name":"Town"', sections: SECTIONS.map(() => "[]"), misfits: 0 },
-  READ_AT,
-);
-const PARTS: ReportParts = {
+const SNAPSHOT = new Snapshot({ base: '{"Name":"Town"', sections: SECTIONS.map(() => "[]"), misfits: 0 }, READ_AT);
+const PARTS: ReportDeps = {
   servers: { find: (serverId) => (serverId === SERVER.serverId ? SERVER : undefined) },
   relay: {
     summarize: () => ({ state: "online", counts: {} as never, lastReadAt: READ_AT, lastError: null }),

@@ -9,7 +9,7 @@ import type { Watcher } from "../readings/watcher.ts";
 
 const SHOWN_SECTIONS: readonly Section[] = ["Players", "Queue", "Staff", "ModCalls", "EmergencyCalls"];
 
-export type ReportParts = {
+export type ReportDeps = {
   readonly relay: ShownParts["relay"];
   readonly watcher: Pick<Watcher, "catchUpOn" | "planOf">;
   readonly servers: Pick<ServerStore, "find">;
@@ -17,7 +17,7 @@ export type ReportParts = {
 
 /** Undefined when there is no such server. Makes no call to the game API. */
 export async function readReport(
-  { relay, watcher, servers }: ReportParts,
+  { relay, watcher, servers }: ReportDeps,
   serverId: string,
   now: number,
 ): Promise<ServerReport | undefined> {

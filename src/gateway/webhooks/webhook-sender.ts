@@ -2,15 +2,10 @@
 import type { LedgerEvent } from "../../core/ports/archive.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Post, PostRequest } from "../../core/ports/post.ts";
-import type { WebhookSealer } from "../../core/ports/webhook-sealer.ts";
+import type { WebhookSealer } from "../../core/ports/webhooks.ts";
 import { cleanAnswer } from "../../core/webhooks/clean-answer.ts";
 import { type DiscordOptions, toTestEmbed } from "../../core/webhooks/discord/event-embed.ts";
-import {
-  type DiscordMessage,
-  toDiscordMessage,
-  toEditUrl,
-  toPostUrl,
-} from "../../core/webhooks/discord/message.ts";
+import { type DiscordMessage, toDiscordMessage, toEditUrl, toPostUrl } from "../../core/webhooks/discord/message.ts";
 import { eventsPerMessage, packEvents } from "../../core/webhooks/discord/pack.ts";
 import type { AttemptOutcome } from "../../core/webhooks/retry.ts";
 import {
@@ -31,7 +26,7 @@ export type SentRequest = {
   readonly isStopped: boolean;
 };
 
-export type WebhookSenderParts = {
+export type WebhookSenderDeps = {
   readonly post: Post;
   readonly sealer: WebhookSealer;
   readonly clock: Clock;
@@ -39,7 +34,8 @@ export type WebhookSenderParts = {
   readonly userAgent: string;
 };
 
-const UNREADABLE: SentRequest = {
+/** Sealed with another secret. */
+export const UNREADABLE: SentRequest = {
   outcome: { status: null, headers: {}, body: "" },
   durationMs: 0,
   error: "unreadable_url",
@@ -48,11 +44,7 @@ const UNREADABLE: SentRequest = {
 };
 
 export class WebhookSender {
-  readonly #parts: WebhookSenderParts;
-
-  constructor(parts: WebhookSenderParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly deps: WebhookSenderDeps) {}
 
   /** As many of the events, from the first on, as one request of the webhook's format may have. `count`: how many. */
   async sendEvents(
@@ -83,7 +75,7 @@ export class WebhookSender {
   sendTest(webhook: Webhook, testId: string): Promise<SentRequest> {
     const { webhookId, serverId, format } = webhook;
     if (format === "standard") {
-      const message = toStandardTest(testId, webhookId, serverId, this.#parts.clock());
+      const message = toStandardTest(testId, webhookId, serverId, this.deps.clock());
       return this.#sendStandard(webhook, message, undefined);
     }
     const message = toDiscordMessage([toTestEmbed(this.optionsOf(webhook))]);
@@ -92,21 +84,17 @@ export class WebhookSender {
 
   /** For keeping it with the delivery. */
   sealAnswer(answer: string, webhookId: string): string {
-    return this.#parts.sealer.seal(answer, webhookId, "answer");
+    return this.deps.sealer.seal(answer, webhookId, "answer");
   }
 
   /** How messages to Discord are written for this webhook. */
   optionsOf({ language, showJoinKey, serverId }: Webhook): DiscordOptions {
-    return { language, showJoinKey, serverName: this.#parts.findServerName(serverId) ?? "" };
+    return { language, showJoinKey, serverName: this.deps.findServerName(serverId) ?? "" };
   }
 
-  #sendStandard(
-    webhook: Webhook,
-    message: StandardMessage,
-    stop: AbortSignal | undefined,
-  ): Promise<SentRequest> {
+  #sendStandard(webhook: Webhook, message: StandardMessage, stop: AbortSignal | undefined): Promise<SentRequest> {
     return this.#send(webhook, stop, (url) => {
-      const { sealer, clock } = this.#parts;
+      const { sealer, clock } = this.deps;
       const now = clock();
       const headers = signStandardMessage(message, openSecrets(sealer, webhook, now), now);
       return { method: "POST", url, headers, body: message.body };
@@ -127,17 +115,13 @@ export class WebhookSender {
     }));
   }
 
-  async #send(
-    webhook: Webhook,
-    stop: AbortSignal | undefined,
-    write: (url: URL) => PostRequest,
-  ): Promise<SentRequest> {
-    const { post, sealer, userAgent } = this.#parts;
+  async #send(webhook: Webhook, stop: AbortSignal | undefined, write: (url: URL) => PostRequest): Promise<SentRequest> {
+    const { post, sealer, userAgent } = this.deps;
     let request: PostRequest;
     try {
       request = write(new URL(sealer.open(webhook.sealedUrl, webhook.webhookId, "url")));
     } catch {
-      // Sealed with another secret. It is an attempt that failed, so that it is tried again after a restore and seen.
+      // It is an attempt that failed, so that it is tried again after a restore and seen.
       return UNREADABLE;
     }
     const headers = { "user-agent": userAgent, accept: "*/*", ...request.headers };

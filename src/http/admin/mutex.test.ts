@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ArchiveUnavailable, StoreUnavailable } from "../../core/errors.ts";
-import { Mutex, TURN_WAIT_MAX_MS } from "./mutex.ts";
+import { Mutex, TURN_WAIT_MAX_MS } from "./admin-operation.ts";
 
 const CALL = { extendIdleTimeout() {}, resetIdleTimeout() {} };
 
@@ -46,10 +46,7 @@ test("a change that had to wait too long is not made; the next one is", async ()
 test("the connection is kept until the change is made or has failed, and is cut as usual afterwards", async () => {
   const mutex = new Mutex(StoreUnavailable);
   const done: string[] = [];
-  const call = {
-    extendIdleTimeout: () => void done.push("keep"),
-    resetIdleTimeout: () => void done.push("usual"),
-  };
+  const call = { extendIdleTimeout: () => void done.push("keep"), resetIdleTimeout: () => void done.push("usual") };
   await mutex.run(call, async () => void done.push("change"));
   await mutex.run(call, () => Promise.reject(new Error("refused"))).catch(() => done.push("failed"));
   expect(done).toEqual(["keep", "change", "usual", "keep", "usual", "failed"]);

@@ -8,7 +8,8 @@ import type { LimitReport } from "../../gateway/keys/admit.ts";
 import { type Authenticator, INVALID_TOKEN, MISSING_TOKEN } from "../../gateway/keys/authenticate.ts";
 import type { CountedKey } from "../../gateway/keys/counted-key.ts";
 import { answerJson } from "../answers.ts";
-import type { Call, ForeignForm, Handler } from "../call.ts";
+import type { Call, ForeignForm } from "../call.ts";
+import type { Handler } from "../operation.ts";
 
 export const GAME_FORM: ForeignForm = {
   authenticate(call, authenticator, now) {

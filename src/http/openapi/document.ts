@@ -1,60 +1,38 @@
-// Builds the OpenAPI document from the route table, the operations and the schemas.
-import type { ErrorName } from "../../core/wire/error.ts";
-import type { Method, Route } from "../router.ts";
-import { METHODS } from "../router.ts";
-import { ADMIN_OPERATIONS } from "./admin-operations.ts";
+// Builds the OpenAPI document from the routes, their operations and the schemas. Version 1 is switched off and has no routes:
+// its operations stand here.
+import { ERRORS } from "../../core/errors.ts";
+import { NewCommand } from "../../core/wire/command.ts";
+import { type ErrorName, schemaOfError } from "../../core/wire/error.ts";
+import { receiveGameWebhook } from "../events/game-hooks.ts";
+import type { Answer, Examples, Operation, Parameter, TagName } from "../operation.ts";
+import { isOperatorPath, METHODS, type Method, type Route } from "../router.ts";
 import { Schemas } from "./components.ts";
-import { describeErrors, type ErrorResponse, groupErrors } from "./error-responses.ts";
-import { type HeaderName, headerOf } from "./headers.ts";
-import { HOOK_OPERATIONS } from "./hook-operations.ts";
-import { describeService, SECURITY_SCHEMES, TAG_GROUPS, TAGS } from "./introduction.ts";
-import { LEGACY_OPERATIONS } from "./legacy-operations.ts";
-import type { Answer, Audience, Examples, Operation, Operations, Parameter, TagName } from "./operation.ts";
-import { DEVICE_ID, idParameterOf } from "./parameters.ts";
-import { PUBLIC_OPERATIONS } from "./public-operations.ts";
-import { SERVICE_OPERATIONS } from "./service-operations.ts";
-import { SESSION_OPERATIONS } from "./session-operations.ts";
-import { STATUS_OPERATIONS } from "./status-operations.ts";
+import { ERROR_GUIDE } from "./error-guide.ts";
+import { describeErrors, type ErrorResponse, examplesOfError, groupErrors } from "./error-responses.ts";
+import { type HeaderName, headerOf, LIMIT_HEADER_NAMES } from "./headers.ts";
+import { type Audience, describeService, SECURITY_SCHEMES, TAG_GROUPS, TAGS } from "./introduction.ts";
+import { listPathParameters, toTemplate } from "./path-parameters.ts";
 
 const OPENAPI_VERSION = "3.1.1";
-
-export const OPERATIONS: Operations = {
-  ...PUBLIC_OPERATIONS,
-  ...SESSION_OPERATIONS,
-  ...ADMIN_OPERATIONS,
-  ...HOOK_OPERATIONS,
-  ...STATUS_OPERATIONS,
-  ...SERVICE_OPERATIONS,
-};
 
 export type Json = Readonly<Record<string, unknown>>;
 export type OpenApiDocument = Json & { readonly paths: Readonly<Record<string, Json>> };
 
-/** The dashboard, the status page and the reference page, with their files, are not part of the API. */
-export function isPage(path: string): boolean {
-  if (path === "/status/:slug") return true;
-  return path === "/" || path.startsWith("/assets/") || path === "/docs" || path.startsWith("/docs/");
-}
-
-/** The façade speaks the game API's language, which its own documents describe; docs/facade.md says what differs. */
-export function isFacade(path: string): boolean {
-  return path === "/v2/server" || path.startsWith("/v2/server/") || path.startsWith("/erlc/");
-}
-
-/** Routes without an operation are left out; a test fails on them. */
+/** Pages have no operation, and are left out. */
 export function buildDocument(
   routes: readonly Route[],
   version: string,
   audience: Audience = "everybody",
 ): OpenApiDocument {
   const builder = new DocumentBuilder(audience);
-  for (const { path, method } of listMethods(routes)) {
-    const operation = OPERATIONS[`${method} ${path}`];
-    const offered = audience === "callers" && operation ? findForCallers(operation) : operation;
+  for (const { path, method, operation } of listOperations(routes)) {
+    const isFacade = operation.security.includes("facadeKey");
+    if (isFacade !== (audience === "facade")) continue;
+    const offered = audience === "callers" ? findForCallers(path, operation) : operation;
     if (offered) builder.add(method, path, offered);
   }
   // Version 1 is switched off, so callers cannot use it.
-  const legacy = audience === "callers" ? [] : Object.entries(LEGACY_OPERATIONS);
+  const legacy = audience === "everybody" ? Object.entries(LEGACY_OPERATIONS) : [];
   for (const [name, operation] of legacy) {
     const [method = "", path = ""] = name.split(" ");
     builder.add(method, path, operation);
@@ -63,17 +41,17 @@ export function buildDocument(
 }
 
 /**
- * The operation without the ways to sign in that only operators have; undefined when no other way is left, and for what only
- * our own page can use.
+ * The operation without the ways to sign in that only operators have; undefined when no other way is left, for what only our own
+ * page or the game itself can use, and for the admin API, of which few keys may use a part.
  */
-function findForCallers(operation: Operation): Operation | undefined {
-  if (operation.tag === "Signing in") return undefined;
+function findForCallers(path: string, operation: Operation): Operation | undefined {
+  if (operation.tag === "Signing in" || operation.id === receiveGameWebhook.id || isOperatorPath(path))
+    return undefined;
   const security = operation.security.filter((name) => name === "apiKey" || name === "optional");
   return security.length === 0 && operation.security.length > 0 ? undefined : { ...operation, security };
 }
 
 class DocumentBuilder {
-  readonly #audience: Audience;
   readonly #tags = new Set<TagName>();
   readonly #security = new Set<string>();
   readonly #errors = new Set<ErrorName>();
@@ -82,9 +60,7 @@ class DocumentBuilder {
   readonly #headers = new Map<HeaderName, Json>();
   readonly #paths: Record<string, Record<string, Json>> = {};
 
-  constructor(audience: Audience) {
-    this.#audience = audience;
-  }
+  constructor(private readonly audience: Audience) {}
 
   add(method: string, path: string, operation: Operation): void {
     this.#tags.add(operation.tag);
@@ -99,7 +75,7 @@ class DocumentBuilder {
   build(version: string): OpenApiDocument {
     return {
       openapi: OPENAPI_VERSION,
-      ...describeService(version, this.#audience, this.#errors),
+      ...describeService(version, this.audience, this.#errors),
       servers: [{ url: "/", description: "This server" }],
       tags: TAGS.filter(({ name }) => this.#tags.has(name)),
       "x-tagGroups": listTagGroups(this.#tags),
@@ -116,9 +92,9 @@ class DocumentBuilder {
   }
 
   #describeOperation(path: string, operation: Operation): Json {
-    const { body, description, parameters = [], security } = operation;
-    const ids = path.includes(":id") ? [idParameterOf(path)] : [];
-    const all = [...ids, ...(path.includes(":device") ? [DEVICE_ID] : []), ...parameters];
+    const { body, description, query = {}, parameters = [], security } = operation;
+    const fields = Object.entries(query).map(([name, field]): Parameter => ({ ...field, name, in: "query" }));
+    const all = [...listPathParameters(path), ...fields, ...parameters];
     return {
       operationId: operation.id,
       tags: [operation.tag],
@@ -137,13 +113,18 @@ class DocumentBuilder {
     };
   }
 
-  #describeAnswers({ answers }: Operation): Json {
-    const entries = Object.entries(answers);
-    return Object.fromEntries(entries.map(([status, answer]) => [status, this.#describeAnswer(answer)]));
+  #describeAnswers({ answers, isCounted = false }: Operation): Json {
+    const entries = Object.entries(answers).map(([status, answer]) => {
+      // A WebSocket whose token comes in a frame is not counted yet.
+      const isSometimes = status === "101" || isCounted === "ofKeys";
+      const counted = LIMIT_HEADER_NAMES.map((name) => (isSometimes ? (`${name}Sometimes` as const) : name));
+      return [status, this.#describeAnswer(answer, isCounted ? counted : [])];
+    });
+    return Object.fromEntries(entries);
   }
 
   #describeRefusals({ errors, isCounted = false }: Operation): Json {
-    const groups = [...groupErrors(errors)];
+    const groups = [...groupErrors([...new Set(errors)])];
     return Object.fromEntries(
       groups.map(([status, names]) => {
         return [status, this.#referResponse(describeErrors(status, names, isCounted, this.#schemas))];
@@ -162,9 +143,14 @@ class DocumentBuilder {
     };
   }
 
-  #describeAnswer({ description, headers = [], schema, mediaType, examples }: Answer): Json {
-    const content = schema && describeContent(this.#schemas.refer(schema), examples ?? {}, mediaType);
-    return { description, ...this.#describeHeaders(headers), ...(content && { content }) };
+  #describeAnswer(answer: Answer, limitHeaders: readonly HeaderName[]): Json {
+    const { error, headers = ["CacheControl"], mediaType } = answer;
+    const schema = error ? schemaOfError(error) : answer.schema;
+    const examples = error ? examplesOfError(error) : (answer.examples ?? {});
+    const content = schema && describeContent(this.#schemas.refer(schema), examples, mediaType);
+    const cause = error ? `**${ERRORS[error].code}**: ${ERROR_GUIDE[error].when} ` : "";
+    const described = this.#describeHeaders([...limitHeaders, ...headers]);
+    return { description: cause + answer.description, ...described, ...(content && { content }) };
   }
 
   /** A reference to the response, which becomes part of the document. */
@@ -184,12 +170,7 @@ class DocumentBuilder {
   /** The header's name and a reference to its description, which becomes part of the document. */
   #referHeader(name: HeaderName): readonly [string, Json] {
     const { header, description, schema, example, isRequired } = headerOf(name);
-    this.#headers.set(name, {
-      description,
-      required: isRequired,
-      schema: this.#schemas.refer(schema),
-      example,
-    });
+    this.#headers.set(name, { description, required: isRequired, schema: this.#schemas.refer(schema), example });
     return [header, { $ref: `#/components/headers/${name}` }];
   }
 }
@@ -200,22 +181,16 @@ function listTagGroups(used: ReadonlySet<TagName>): readonly Json[] {
   return groups.filter(({ tags }) => tags.length > 0);
 }
 
-/** Every method of every route, without the pages and the façade. */
-export function listMethods(routes: readonly Route[]): { path: string; method: Method }[] {
-  return routes
-    .filter(({ path }) => !isPage(path) && !isFacade(path))
-    .flatMap((route) => {
-      return METHODS.filter((method) => method in route).map((method) => ({ path: route.path, method }));
-    });
-}
-
-/** `/admin/keys/:id` as OpenAPI writes it: `/admin/keys/{key_id}`. */
-export function toTemplate(path: string): string {
-  return path
-    .replace(":id", `{${idParameterOf(path).name}}`)
-    .replace(":device", "{device_id}")
-    .replace(":slug", "{slug}")
-    .replace(":community", "{community}");
+/** Every operation of every route. */
+export function listOperations(
+  routes: readonly Route[],
+): { readonly path: string; readonly method: Method; readonly operation: Operation }[] {
+  return routes.flatMap((route) =>
+    METHODS.flatMap((method) => {
+      const operation = route[method]?.operation;
+      return operation ? [{ path: route.path, method, operation }] : [];
+    }),
+  );
 }
 
 function describeContent(
@@ -225,3 +200,40 @@ function describeContent(
 ): Json {
   return Object.fromEntries([mediaType].flat().map((type) => [type, { schema, examples }]));
 }
+
+const READS: readonly (readonly [path: string, id: string, purpose: string])[] = [
+  ["/v1/game/server", "readServerV1", "General server information"],
+  ["/v1/game/server/joinlogs", "readJoinLogsV1", "Join and leave logs"],
+  ["/v1/game/server/vehicles", "readVehiclesV1", "Vehicle list"],
+  ["/v1/game/server/modcalls", "readModCallsV1", "Moderator call logs"],
+  ["/v1/game/server/staff", "readStaffV1", "Staff list"],
+  ["/v1/game/server/queue", "readQueueV1", "Queue information"],
+  ["/v1/:community/game/server", "readServerOfCommunityV1", "General server information, with a community"],
+  ["/v1/:community/game/server/players", "readPlayersOfCommunityV1", "Player list, with a community"],
+  ["/v1/:community/game/server/queue", "readQueueOfCommunityV1", "Queue information, with a community"],
+];
+
+function describeRetired(id: string, summary: string, rest: Partial<Operation> = {}): Operation {
+  return {
+    id,
+    tag: "Version 1",
+    summary,
+    description: "Switched off: every call is answered 500 with code 5018, with or without a key. Use version 2.",
+    isDeprecated: true,
+    security: ["apiKey", "optional"],
+    answers: {},
+    errors: ["obsolete"],
+    ...rest,
+  };
+}
+
+const LEGACY_OPERATIONS: Readonly<Record<string, Operation>> = {
+  ...Object.fromEntries(READS.map(([path, id, purpose]) => [`GET ${path}`, describeRetired(id, purpose)])),
+  "POST /v1/game/server/command": describeRetired("submitCommandV1", "Send a command", {
+    body: {
+      schema: NewCommand,
+      isRequired: false,
+      examples: { hint: { summary: "A hint for everybody", value: { command: ":h Hello" } } },
+    },
+  }),
+};

@@ -4,35 +4,30 @@ import type { ErrorName } from "../../core/wire/error.ts";
 export type Guidance = { readonly when: string; readonly advice: string };
 
 export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
-  missingCommand: {
-    when: "The body has no `command` text.",
-    advice: 'Send `{"command": ":h hello"}`.',
-  },
+  missingCommand: { when: "The body has no `command` text.", advice: 'Send `{"command": ":h hello"}`.' },
   invalidMasterKey: {
-    when: "The master key is wrong.",
-    advice: "Check it: it is `GATEHOUSE_MASTER_KEY`, or in `master.key` in the data folder.",
+    when: "The master key is wrong, a person's token is none for the admin API or has ended, or an API key may do nothing there.",
+    advice:
+      "Check it: it is `GATEHOUSE_MASTER_KEY`, or in `master.key` in the data folder. People get a new token from `POST /session`. An API key needs `webhooks` in its `may`, and then may use `/admin/webhooks` alone.",
   },
-  missingToken: {
-    when: "There is no bearer token.",
-    advice: "Send `Authorization: Bearer <key>`.",
-  },
+  missingToken: { when: "There is no bearer token.", advice: "Send `Authorization: Bearer <key>`." },
   invalidToken: {
     when: "The key is mistyped, unknown, revoked or expired.",
     advice: "Check the key; ask the operator for a new one. Do not repeat the request with the same key.",
   },
   forbidden: {
-    when: "The key is suspended, your address is not on its list, the community is another server's, or the key may not send this command. Under `/session`: the request does not come from our own page.",
+    when: "The key is suspended, your address is not on its list, the community is another server's, the key may not send this command (for claims and notes: any command), or one's role (of an API key at `/admin`: its `may`) does not allow it. Under `/session`: the request does not come from our own page.",
     advice:
-      "`details.reason` says which: `suspended`, `address` (`details.seen` is the address your request came from), `community`, `command` or `origin`. Ask the operator. Which commands it may send, `GET /v2/game/key` tells.",
+      "`details.reason` says which: `suspended`, `address` (`details.seen` is the address your request came from), `community`, `command`, `role` or `origin`. Ask the operator. What a key may do, `GET /v2/game/key` tells.",
   },
   versionForbidden: {
     when: "The key is not for this version of the API.",
     advice: "`details.versions` are the key's. Ask the operator for a key with version v2.",
   },
   sectionForbidden: {
-    when: "A section was asked for that the key may not read.",
+    when: "A section was asked for that the key may not read, or a map, whose positions are hidden from it.",
     advice:
-      "Leave out those in `details.sections`, or ask the operator for the right. `GET /v2/game/key` lists those it may read.",
+      "Leave out those in `details.sections`, or ask the operator for the right. With `details.hidden` it may read them, but not these fields. `GET /v2/game/key` lists both.",
   },
   queueFull: {
     when: "100 commands wait for this game server already, or 20,000 idempotency keys of forgotten commands are remembered for this API key.",
@@ -46,14 +41,8 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     when: "Your address has asked for public statuses more than 60 times in a minute.",
     advice: "Wait `retry_after` seconds. API keys are not concerned.",
   },
-  internal: {
-    when: "Gatehouse made a mistake.",
-    advice: "Try again later, and tell the operator the `request_id`.",
-  },
-  obsolete: {
-    when: "The path is under /v1, which is switched off.",
-    advice: "Use /v2.",
-  },
+  internal: { when: "Gatehouse made a mistake.", advice: "Try again later, and tell the operator the `request_id`." },
+  obsolete: { when: "The path is under /v1, which is switched off.", advice: "Use /v2." },
   gameApi: {
     when: "The game API failed or refused; `upstream_code` and `upstream_message` say how.",
     advice: "See the codes of the game API. If there is a `Retry-After` header, wait that long.",
@@ -62,18 +51,12 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     when: "There is no such path, or nothing with this id.",
     advice: "Check the path and the id. A slash at the end makes it another path.",
   },
-  invalidJson: {
-    when: "The body is empty, no JSON, or no UTF-8.",
-    advice: "Send JSON.",
-  },
+  invalidJson: { when: "The body is empty, no JSON, or no UTF-8.", advice: "Send JSON." },
   spamBlocked: {
     when: "The key went on 400 requests beyond its limit, and is blocked.",
     advice: "Stop until `blocked_until`. Going on makes the block longer.",
   },
-  methodNotAllowed: {
-    when: "The path has no such method.",
-    advice: "The `Allow` header lists the methods.",
-  },
+  methodNotAllowed: { when: "The path has no such method.", advice: "The `Allow` header lists the methods." },
   payloadTooLarge: {
     when: "The body has more than 8,192 bytes (a webhook of the game: 65,536; a picture of a map: 4 MiB).",
     advice: "Send less.",
@@ -87,7 +70,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "`details` names each field and says what it must be.",
   },
   conflict: {
-    when: "It cannot be done as things are: the command no longer waits, the key is revoked, the slug of the public status belongs to another server, the server has as many webhooks as it may, or the webhook has no events to send again.",
+    when: "It cannot be done as things are: the command no longer waits, somebody else has claimed the call or it is over, the player has a hundred notes, the key is revoked, the slug of the public status belongs to another server, the name or chat id to another person, somebody has the role, the server has as many webhooks as it may, or the webhook has no events to send again.",
     advice: "Nothing; `details` says why.",
   },
   upgradeRequired: {
@@ -103,26 +86,25 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Use a new one for each command.",
   },
   unavailable: {
-    when: "Gatehouse cannot read or write its store. Nothing was changed, with two exceptions: the deletion of a server may have begun and goes on later, and when a reply of Redis was lost, a change may have been made. Or, on a large reading: too many large answers to this key, or in all, have not been read to their end. Or, on events: the archive is away, which `details.archive` says; reads and commands go on. Or, on a change by an operator: the one before it took more than three seconds; nothing was changed. Or, on a WebSocket: too many sockets of your address, or in all, wait for their token.",
+    when: "Gatehouse cannot read or write its store. Nothing was changed, with one exception: when a reply of PostgreSQL was lost, a change may have been made, or a command stored; it then runs once. Or, on any request: PostgreSQL is away, and this instance has not seen the token yet. Or, on a large reading: too many large answers to this key, or in all, have not been read to their end. Or, on events: the archive is away, which `details.archive` says; reads and commands go on. Or, on a change by an operator: the one before it took more than three seconds; nothing was changed. Or, on a WebSocket: too many sockets of your address, or in all, wait for their token.",
     advice: "Try again after `retry_after` seconds. Operators: look first whether the change was made.",
   },
   tooManyAttempts: {
-    when: "More than ten wrong master keys, or ten unknown cookies and links, came from your address in a minute. Or 20 devices were signed in with this key in an hour.",
+    when: "More than ten wrong master keys, or ten wrong invitations, cookies, passkeys and sign-ins, came from your address in a minute. Or somebody signed in 30 times in an hour.",
     advice: "Wait `retry_after` seconds. The right secret always passes.",
   },
   cursorExpired: {
     when: "The events after this cursor are no longer kept, or the cursor is from another archive.",
-    advice:
-      "Go on with `oldest` as `after`: it begins with the oldest kept event. What was between is lost to you.",
+    advice: "Go on with `oldest` as `after`: it begins with the oldest kept event. What was between is lost to you.",
   },
   tooManyStreams: {
     when: "20 streams and waiting reads of this key, or 100 streams and waiting reads of all operators, are open on this instance already.",
-    advice:
-      "Let one program read for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
+    advice: "Let one program read for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
   },
   notConfigured: {
-    when: "This Gatehouse keeps no events and no history: it has no archive.",
-    advice: "The operator can set `GATEHOUSE_ARCHIVE`.",
+    when: "This Gatehouse keeps no events and no history: it has no archive. Under `/session`: passkeys do not work at this address, or nobody signs in with the chat platform here.",
+    advice:
+      "The operator can set `GATEHOUSE_ARCHIVE`, or for signing in `GATEHOUSE_PUBLIC_URL` with https and the settings of the chat platform.",
   },
   invalidSignature: {
     when: "A webhook of the game is not signed with the game's key, or its time is more than five minutes away.",

@@ -1,6 +1,6 @@
 // The headers of answers. A name that ends in "Sometimes" stands for a header that an answer may lack.
 import Type from "typebox";
-import { LIMIT_BUCKET, LIMIT_PER_WINDOW } from "../../core/rate-limit.ts";
+import { LIMIT_BUCKET, LIMIT_PER_WINDOW } from "../../core/keys/rate-limit.ts";
 
 type Header = {
   readonly header: string;
@@ -9,125 +9,105 @@ type Header = {
   readonly example: unknown;
 };
 
-const LIMIT_HEADERS = {
-  RateLimitLimit: {
-    header: "X-RateLimit-Limit",
-    description: "Requests a minute that the key has.",
-    schema: Type.Literal(LIMIT_PER_WINDOW),
-    example: LIMIT_PER_WINDOW,
-  },
-  RateLimitRemaining: {
-    header: "X-RateLimit-Remaining",
-    description: "Requests that are left in this window, after this one.",
-    schema: Type.Integer({ minimum: 0, maximum: LIMIT_PER_WINDOW - 1 }),
-    example: 118,
-  },
-  RateLimitReset: {
-    header: "X-RateLimit-Reset",
-    description: "When the window ends, in epoch seconds.",
-    schema: Type.Integer({ format: "int64" }),
-    example: 1_794_722_374,
-  },
-  RateLimitBucket: {
-    header: "X-RateLimit-Bucket",
-    description: "What is counted together: every request of the key about its server.",
-    schema: Type.Literal(LIMIT_BUCKET),
-    example: LIMIT_BUCKET,
-  },
-} as const satisfies Record<string, Header>;
+function header(name: string, description: string, schema: Type.TSchema, example: unknown): Header {
+  return { header: name, description, schema, example };
+}
 
-const RETRY_AFTER = {
-  header: "Retry-After",
-  description: "Seconds to wait before asking again.",
-  schema: Type.Integer({ minimum: 1 }),
-  example: 17,
-} as const satisfies Header;
+const LIMIT_HEADERS = {
+  RateLimitLimit: header(
+    "X-RateLimit-Limit",
+    "Requests a minute that the key has.",
+    Type.Literal(LIMIT_PER_WINDOW),
+    LIMIT_PER_WINDOW,
+  ),
+  RateLimitRemaining: header(
+    "X-RateLimit-Remaining",
+    "Requests that are left in this window, after this one.",
+    Type.Integer({ minimum: 0, maximum: LIMIT_PER_WINDOW - 1 }),
+    118,
+  ),
+  RateLimitReset: header(
+    "X-RateLimit-Reset",
+    "When the window ends, in epoch seconds.",
+    Type.Integer({ format: "int64" }),
+    1_794_722_374,
+  ),
+  RateLimitBucket: header(
+    "X-RateLimit-Bucket",
+    "What is counted together: every request of the key about its server.",
+    Type.Literal(LIMIT_BUCKET),
+    LIMIT_BUCKET,
+  ),
+};
 
 const PLAIN_HEADERS = {
-  RequestId: {
-    header: "X-Request-Id",
-    description:
-      "Only when the operator's log speaks of this request, under this name: after a mistake of our own, for one, and at the level debug after every request.",
-    schema: Type.String({ pattern: "^req_[0-9a-z]+$" }),
-    example: "req_k3v9qa1f",
-  },
-  ETag: {
-    header: "ETag",
-    description:
-      "Send it back as `If-None-Match`; while nothing has changed the answer is 304 without a body.",
-    schema: Type.String(),
-    example: '"1f0c6a2b9d"',
-  },
-  Age: {
-    header: "Age",
-    description: "Whole seconds since the game API answered.",
-    schema: Type.Integer({ minimum: 0 }),
-    example: 1,
-  },
-  Cache: {
-    header: "X-Cache",
-    description: "`hit`: answered from memory. `miss`: the game API was asked.",
-    schema: Type.Enum(["hit", "miss"]),
-    example: "hit",
-  },
-  CacheControl: {
-    header: "Cache-Control",
-    description: "What may be kept, by whom. Errors are never to be stored.",
-    schema: Type.String(),
-    example: "no-store",
-  },
-  Vary: {
-    header: "Vary",
-    description: "Larger answers are compressed when `Accept-Encoding` has gzip.",
-    schema: Type.String(),
-    example: "Accept-Encoding",
-  },
-  Authenticate: {
-    header: "WWW-Authenticate",
-    description: "How to say who you are.",
-    schema: Type.Enum(["Bearer", "Signature"]),
-    example: "Bearer",
-  },
-  SetCookie: {
-    header: "Set-Cookie",
-    description:
-      "The cookie of the device, or its deletion. Scripts cannot read it, and only `/session` takes it.",
-    schema: Type.String(),
-    example:
-      "__Secure-gatehouse_device=gtd_…; Path=/session; HttpOnly; SameSite=Strict; Secure; Max-Age=2592000",
-  },
-  Upgrade: {
-    header: "Upgrade",
-    description: "What to ask for.",
-    schema: Type.Literal("websocket"),
-    example: "websocket",
-  },
-  AccelBuffering: {
-    header: "X-Accel-Buffering",
-    description: "Tells nginx to pass every message on at once.",
-    schema: Type.Literal("no"),
-    example: "no",
-  },
-  SecurityPolicy: {
-    header: "Content-Security-Policy",
-    description: "Lets the picture load and run nothing, however it is opened.",
-    schema: Type.String(),
-    example: "default-src 'none'; sandbox",
-  },
-  AllowOrigin: {
-    header: "Access-Control-Allow-Origin",
-    description: "Pages of every origin may read it.",
-    schema: Type.Literal("*"),
-    example: "*",
-  },
-  ResourcePolicy: {
-    header: "Cross-Origin-Resource-Policy",
-    description: "Pages of every origin may show it.",
-    schema: Type.Literal("cross-origin"),
-    example: "cross-origin",
-  },
-  RetryAfter: RETRY_AFTER,
-} as const satisfies Record<string, Header>;
+  RequestId: header(
+    "X-Request-Id",
+    "Only when the operator's log speaks of this request, under this name: after a mistake of our own, for one, and at the level debug after every request.",
+    Type.String({ pattern: "^req_[0-9a-z]+$" }),
+    "req_k3v9qa1f",
+  ),
+  ETag: header(
+    "ETag",
+    "Send it back as `If-None-Match`; while nothing has changed the answer is 304 without a body.",
+    Type.String(),
+    '"1f0c6a2b9d"',
+  ),
+  Age: header("Age", "Whole seconds since the game API answered.", Type.Integer({ minimum: 0 }), 1),
+  Cache: header(
+    "X-Cache",
+    "`hit`: answered from memory. `miss`: the game API was asked.",
+    Type.Enum(["hit", "miss"]),
+    "hit",
+  ),
+  CacheControl: header(
+    "Cache-Control",
+    "What may be kept, by whom. Errors are never to be stored.",
+    Type.String(),
+    "no-store",
+  ),
+  Vary: header(
+    "Vary",
+    "Larger answers are compressed when `Accept-Encoding` has gzip.",
+    Type.String(),
+    "Accept-Encoding",
+  ),
+  Authenticate: header("WWW-Authenticate", "How to say who you are.", Type.Enum(["Bearer", "Signature"]), "Bearer"),
+  SetCookie: header(
+    "Set-Cookie",
+    "The cookie of the session, or its deletion. Scripts cannot read it, and only `/session` takes it.",
+    Type.String(),
+    "__Secure-gatehouse_session=gtd_…; Path=/session; HttpOnly; SameSite=Strict; Secure; Max-Age=2592000",
+  ),
+  Disposition: header(
+    "Content-Disposition",
+    "The name of the file.",
+    Type.String(),
+    'attachment; filename="gatehouse-audit.csv"',
+  ),
+  Location: header("Location", "Where the browser goes.", Type.String(), "https://gatehouse.example.org/"),
+  Upgrade: header("Upgrade", "What to ask for.", Type.Literal("websocket"), "websocket"),
+  AccelBuffering: header(
+    "X-Accel-Buffering",
+    "Tells nginx to pass every message on at once.",
+    Type.Literal("no"),
+    "no",
+  ),
+  SecurityPolicy: header(
+    "Content-Security-Policy",
+    "Lets the picture load and run nothing, however it is opened.",
+    Type.String(),
+    "default-src 'none'; sandbox",
+  ),
+  AllowOrigin: header("Access-Control-Allow-Origin", "Pages of every origin may read it.", Type.Literal("*"), "*"),
+  ResourcePolicy: header(
+    "Cross-Origin-Resource-Policy",
+    "Pages of every origin may show it.",
+    Type.Literal("cross-origin"),
+    "cross-origin",
+  ),
+  RetryAfter: header("Retry-After", "Seconds to wait before asking again.", Type.Integer({ minimum: 1 }), 17),
+};
 
 const ALWAYS = { ...LIMIT_HEADERS, ...PLAIN_HEADERS };
 

@@ -5,7 +5,7 @@ import type { StatusHour } from "../../core/wire/status.ts";
 import type { StatusFacts } from "../../gateway/status/public-statuses.ts";
 import { describeBadge, drawBadge } from "./badge.ts";
 import { escapeMarkup } from "./escape-markup.ts";
-import { writeFeed } from "./outage-feed.ts";
+import { writeFeed } from "./status.ts";
 import { writeStatusPage } from "./status-page.ts";
 import { STATUS_WORDS } from "./status-words.ts";
 import { drawWeek } from "./week-chart.ts";
@@ -28,17 +28,13 @@ const hour = (at: number, avg: number | null): StatusHour => ({
 /** Throws for anything that is not well-formed, with the little XML that we write. */
 function checkXml(text: string): void {
   const open: string[] = [];
-  for (const [tag, slash, name = "", closed] of text.matchAll(
-    /<(\/?)([\w:]+)(?:\s+[\w:-]+="[^"<]*")*\s*(\/?)>/g,
-  )) {
+  for (const [tag, slash, name = "", closed] of text.matchAll(/<(\/?)([\w:]+)(?:\s+[\w:-]+="[^"<]*")*\s*(\/?)>/g)) {
     if (slash) expect(open.pop()).toBe(name);
     else if (!closed) open.push(name);
     expect(tag).not.toBe("");
   }
   expect(open).toEqual([]);
-  const content = text
-    .replace(/<\?xml[^>]*\?>/, "")
-    .replace(/<\/?[\w:]+(?:\s+[\w:-]+="[^"<]*")*\s*\/?>/g, "");
+  const content = text.replace(/<\?xml[^>]*\?>/, "").replace(/<\/?[\w:]+(?:\s+[\w:-]+="[^"<]*")*\s*\/?>/g, "");
   expect(content).not.toMatch(/[<>]/);
   expect(content.replace(/&(?:amp|lt|gt|quot|#39);/g, "")).not.toContain("&");
 }
@@ -82,10 +78,7 @@ test.each<[Partial<StatusFacts>, string, string]>([
 
 test("the entry of an outage keeps its id when the outage ends, and is then updated", () => {
   const feed = (to: number | null) =>
-    writeFeed(
-      { ...facts(), outages: [{ state: "offline", from: NOW - HOUR_MS, to }] },
-      "https://example.org",
-    );
+    writeFeed({ ...facts(), outages: [{ state: "offline", from: NOW - HOUR_MS, to }] }, "https://example.org");
   const [lasting, ended] = [feed(null), feed(NOW)];
   const idOf = (text: string) => /<entry>\s*<id>([^<]+)/.exec(text)?.[1];
   expect(idOf(lasting)).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -7,56 +7,24 @@ export type StatusLanguage = (typeof STATUS_LANGUAGES)[number];
 
 const SECOND_MS = 1_000;
 
-export type StatusWords = {
-  readonly page: string;
-  readonly states: Readonly<Record<PublicState, string>>;
-  /** A sentence below the state, when it needs one. */
-  readonly hints: Readonly<Partial<Record<PublicState, string>>>;
-  readonly players: string;
-  readonly queue: string;
-  readonly lastReading: string;
-  readonly never: string;
-  readonly joinKey: string;
-  readonly unknown: string;
-  readonly week: string;
-  readonly average: string;
-  readonly most: string;
-  readonly noReadings: string;
-  readonly noHistory: string;
-  readonly emptyHistory: string;
-  readonly outages: string;
-  readonly noOutages: string;
-  readonly noOutageList: string;
-  readonly moreOutages: (count: number) => string;
-  readonly lasting: string;
-  readonly utc: string;
-  readonly badge: string;
-  readonly feed: string;
-  readonly language: string;
-  readonly formats: string;
-  readonly reloads: string;
-  readonly stopReloading: string;
-  readonly startReloading: string;
-  readonly ago: (duration: string) => string;
-  readonly playersOf: (players: number, max: number | null) => string;
-  /** Seconds, minutes, hours, days. */
-  readonly units: readonly [string, string, string, string];
-};
+type States = Readonly<Record<PublicState, string>>;
 
-const EN: StatusWords = {
+export type StatusWords = Readonly<typeof EN>;
+
+const EN = {
   page: "Server status",
-  states: { online: "Online", offline: "Offline", unreachable: "Unreachable", unknown: "Unknown" },
+  states: { online: "Online", offline: "Offline", unreachable: "Unreachable", unknown: "Unknown" } satisfies States,
+  /** A sentence below the state, when it needs one. */
   hints: {
     offline: "The server is not running at the moment.",
     unreachable: "The state of the server cannot be read at the moment.",
     unknown: "There is no recent reading of the server.",
-  },
+  } as Partial<States>,
   players: "Players",
   queue: "In the queue",
   lastReading: "Last reading",
   never: "none yet",
   joinKey: "Join key",
-  unknown: "unknown",
   week: "Players in the last 7 days",
   average: "average of the hour",
   most: "most in the hour",
@@ -66,7 +34,7 @@ const EN: StatusWords = {
   outages: "Outages in the last 7 days",
   noOutages: "None.",
   noOutageList: "The outages cannot be shown at the moment.",
-  moreOutages: (count) => `and ${count} more`,
+  moreOutages: (count: number) => `and ${count} more`,
   lasting: "now",
   utc: "Times are in UTC.",
   badge: "Badge",
@@ -76,9 +44,11 @@ const EN: StatusWords = {
   reloads: "This page reloads every minute.",
   stopReloading: "Stop reloading",
   startReloading: "Reload every minute",
-  ago: (duration) => `${duration} ago`,
-  playersOf: (players, max) => (max === null ? `${players} players` : `${players} of ${max} players`),
-  units: ["s", "min", "h", "d"],
+  ago: (duration: string) => `${duration} ago`,
+  playersOf: (players: number, max: number | null) =>
+    max === null ? `${players} players` : `${players} of ${max} players`,
+  /** Seconds, minutes, hours, days. */
+  units: ["s", "min", "h", "d"] as readonly [string, string, string, string],
 };
 
 const RU: StatusWords = {
@@ -94,7 +64,6 @@ const RU: StatusWords = {
   lastReading: "Последние данные",
   never: "ещё не было",
   joinKey: "Ключ входа",
-  unknown: "неизвестно",
   week: "Игроки за последние 7 дней",
   average: "в среднем за час",
   most: "больше всего за час",

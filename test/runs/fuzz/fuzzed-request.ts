@@ -1,6 +1,6 @@
 // A fuzzed request, as it is sent and told of.
 import type { FuzzedOperation } from "./operations.ts";
-import type { Key } from "./world.ts";
+import type { Key, Owned } from "./world.ts";
 
 export type FuzzedRequest = {
   /** The operation that was meant; undefined for a path that is made up. */
@@ -14,6 +14,8 @@ export type FuzzedRequest = {
   readonly isAstray: boolean;
   /** The key it is sent with, for what the answer gives. */
   readonly key: Key | undefined;
+  /** What it is about, if that belongs to one of the servers that stay. */
+  readonly owned?: Owned | undefined;
 };
 
 export function isSocket({ id }: FuzzedOperation): boolean {

@@ -6,16 +6,15 @@ import { type FuzzedOperation, OperationFinder, type Witness } from "./operation
 
 import { SECRET_MARK } from "./world.ts";
 
-/** A token, a façade key, a session, a device, a link, or the secret of a webhook. */
-const SECRETS = /gth_[0-9A-Za-z]{36}|gth[0-9A-Za-z]{36}-|gt[sdl]_[0-9A-Za-z_-]{30}|whsec_/;
+/** A token, a façade key, a session, an invitation, or the secret of a webhook. */
+const SECRETS = /gth_[0-9A-Za-z]{36}|gth[0-9A-Za-z]{36}-|gts_[0-9A-Za-z]{20}\.|gt[di]_[0-9A-Za-z]{30}|whsec_/;
 /** These answer with a secret, once. */
 const GIVES_SECRETS: ReadonlySet<string> = new Set([
   "createKey",
   "rotateKey",
-  "makeLink",
-  "rememberDevice",
-  "renewSession",
-  "redeemLink",
+  "invitePerson",
+  "redeemInvitation",
+  "grantToken",
   "createWebhook",
   "rotateWebhook",
   // Its examples look like secrets.

@@ -3,26 +3,18 @@ import type { Random } from "../../../src/simulator/random.ts";
 import { makeCommand } from "../../signed-hooks.ts";
 import type { FuzzedOperation } from "./operations.ts";
 import { type FindValue, letters } from "./values.ts";
-import { SECRET_MARK, type World } from "./world.ts";
+import { type Owned, SECRET_MARK, type Session, type World } from "./world.ts";
 
 const HISTORY_MS = 3_600_000;
 const COMMANDS = [":h hello", ":m round two", ":kick nobody", ":log x", ":pm x hello", "no command"];
 /** Nobody outside this machine is called. */
-const REFUSED_URLS = [
-  "http://127.0.0.1:1/",
-  "ftp://127.0.0.1/",
-  "http://a:b@127.0.0.1/",
-  "http://",
-  "javascript:1",
-];
+const REFUSED_URLS = ["http://127.0.0.1:1/", "ftp://127.0.0.1/", "http://a:b@127.0.0.1/", "http://", "javascript:1"];
 
-export type Command = { readonly home: number; readonly id: string };
-export type Device = { readonly keyId: string; readonly deviceId: string; readonly cookie: string };
 /** What a request is about. */
 export type Subject = {
   readonly operation: FuzzedOperation;
-  readonly command: Command | undefined;
-  readonly device: Device | undefined;
+  readonly owned: Owned | undefined;
+  readonly session: Session | undefined;
 };
 
 /** `receiverUrl`: where webhooks may be sent to. */
@@ -30,29 +22,36 @@ export function knowValues(
   random: Random,
   world: World,
   receiverUrl: string,
-  { operation, command, device }: Subject,
+  { operation, owned, session }: Subject,
 ): FindValue {
   const isReading = operation.method === "GET";
+  // A picture can be removed only where there is one.
+  const isAtHome = isReading || operation.id.endsWith("ServerMapImage");
   const home = () => random.pick(world.homes);
-  const isAboutDevices = operation.template.includes("/devices");
   const values: Readonly<Record<string, () => unknown>> = {
     community: () => world.community,
-    server_id: () =>
-      isReading && random.chance(0.8) ? home().serverId : takeFrom(world, "server", operation),
-    key_id: () => (isAboutDevices ? device?.keyId : takeFrom(world, "key", operation)),
-    command_id: () => command?.id,
+    server_id: () => (isAtHome && random.chance(0.8) ? home().serverId : takeFrom(world, "server", operation)),
+    key_id: () => takeFrom(world, "key", operation),
+    command_id: () => owned?.ids.command_id,
+    note_id: () => owned?.ids.note_id,
+    call_id: () => owned?.ids.call_id,
     webhook_id: () => takeFrom(world, "webhook", operation),
-    device_id: () => device?.deviceId,
+    person_id: () => takeFrom(world, "person", operation),
+    session_id: () => session?.sessionId,
+    is_operator: () => random.chance(0.9),
+    disabled: () => random.chance(0.1),
+    servers: () => (random.chance(0.5) ? [] : [{ server_id: home().serverId, role: "viewer" }]),
+    role: () => random.pick(["viewer", "trial", "moderator", "head", "manager"]),
     entry_id: () => world.find("entry"),
     player: () => String(random.integer(1, 1_000_000)),
-    player_id: () => String(random.integer(1, 1_000_000)),
+    player_id: () => owned?.ids.player_id ?? String(random.integer(1, 1_000_000)),
     slug: () => (isReading ? home().slug : `s-${letters(random, 12).toLowerCase()}`),
     file: () => random.pick(["start.js", "scalar.js", "index.js", "main.css"]),
     name: () => `Made ${letters(random, 10)}`,
     label: () => `made ${letters(random, 10)}`,
     server_key: () => `made${letters(random, 6)}-${SECRET_MARK}${letters(random, 8)}`,
     url: () => (random.chance(0.8) ? receiverUrl : random.pick(REFUSED_URLS)),
-    link: () => world.take("link"),
+    secret: () => world.take("invitation"),
     command: () => `${random.pick(COMMANDS)} ${letters(random, 6)}`,
     ip_allow: () => (random.chance(0.5) ? [] : ["10.0.0.0/8", "::1"]),
     expires_at: () => (random.chance(0.5) ? null : Date.now() + HISTORY_MS),
@@ -79,12 +78,14 @@ export function knowValues(
   return (name) => (Object.hasOwn(values, name) ? values[name]?.() : undefined);
 }
 
+/** The pool of what belongs to one of the servers that stay: a command, a note, a player or a call. */
+export function poolOfOwned({ template }: FuzzedOperation): string | undefined {
+  const id = /\{(command|note|call)_id\}/.exec(template) ?? /\/game\/server\/.*\{(player)_id\}/.exec(template);
+  return id?.[1];
+}
+
 /** One of the pool; what a deletion gets is not given out again. */
-export function takeFrom<T>(
-  world: World,
-  pool: string,
-  { method, template }: FuzzedOperation,
-): T | undefined {
+export function takeFrom<T>(world: World, pool: string, { method, template }: FuzzedOperation): T | undefined {
   const isDeleted = method === "DELETE" && template.endsWith(`{${pool}_id}`);
   return isDeleted ? world.take<T>(pool) : world.find<T>(pool);
 }

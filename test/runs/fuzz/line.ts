@@ -1,6 +1,6 @@
 // Sends fuzzed requests over a kept connection and reads their answers, those of streams and sockets too.
 import { gunzipSync } from "node:zlib";
-import { openSocket, type RawAnswer, type RawSocket } from "../../faults/raw-socket.ts";
+import { openSocket, type RawAnswer, type RawSocket } from "../../raw-socket.ts";
 import { type FuzzedRequest, toBytes } from "./fuzzed-request.ts";
 
 /** No answer may take longer; those that may wait by design do so for less. */
@@ -74,8 +74,7 @@ async function readSome(socket: RawSocket): Promise<string> {
 function maskFrame(text: string): Uint8Array {
   const payload = Buffer.from(text);
   const { length } = payload;
-  const head =
-    length < 126 ? [0x81, 0x80 | length, 0, 0, 0, 0] : [0x81, 0xfe, length >> 8, length & 0xff, 0, 0, 0, 0];
+  const head = length < 126 ? [0x81, 0x80 | length, 0, 0, 0, 0] : [0x81, 0xfe, length >> 8, length & 0xff, 0, 0, 0, 0];
   return Buffer.concat([Buffer.from(head), payload]);
 }
 

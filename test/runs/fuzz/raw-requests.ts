@@ -47,7 +47,7 @@ function get(random: Random, key: string, headers: string): string {
 }
 
 function post(random: Random, key: string, headers: string, rest: string): string {
-  const path = random.pick(["/v2/game/server/command", "/admin/servers", "/hooks/game", "/session/links"]);
+  const path = random.pick(["/v2/game/server/command", "/admin/servers", "/hooks/game", "/session/invitations"]);
   return `POST ${path} HTTP/1.1\r\nHost: x\r\n${key}\r\nContent-Type: application/json\r\n${headers}\r\n\r\n${rest}`;
 }
 

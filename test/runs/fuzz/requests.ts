@@ -3,10 +3,10 @@ import type { Random } from "../../../src/simulator/random.ts";
 import { PNG_HEADER } from "../../journeys/openapi-stage.ts";
 import { encodePath, leadAstray } from "./astray.ts";
 import { type FuzzedRequest, isSocket } from "./fuzzed-request.ts";
-import { type Command, type Device, knowValues, takeFrom } from "./known-values.ts";
+import { knowValues, poolOfOwned, takeFrom } from "./known-values.ts";
 import type { FuzzedOperation, Parameter } from "./operations.ts";
 import { damage, type FindValue, hostileText, letters, makeValue, spoil, writeJson } from "./values.ts";
-import { HOMES, type Key, MASTER_KEY, type World } from "./world.ts";
+import { HOMES, type Key, MASTER_KEY, type Owned, type Session, type World } from "./world.ts";
 
 /** How wrong a request is. */
 export type Mode = "valid" | "nearly" | "hostile" | "astray";
@@ -17,8 +17,12 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   key: "createKey",
   webhook: "createWebhook",
   command: "submitCommand",
-  device: "rememberDevice",
-  link: "makeLink",
+  player: "listPlayers",
+  note: "addNote",
+  call: "listModCalls",
+  person: "createPerson",
+  invitation: "invitePerson",
+  session: "redeemInvitation",
   entry: "listAudit",
 };
 
@@ -53,13 +57,11 @@ export class RequestMaker {
     const isWrong = mode === "nearly" || mode === "hostile";
     // Of a request that is nearly right, one part is wrong.
     const wrong = mode === "nearly" ? random.pick(["path", "query", "header", "body", "key"]) : undefined;
-    const isWrongPart = (part: string) =>
-      isWrong && (mode === "hostile" ? random.chance(0.4) : wrong === part);
-    const command = operation.template.includes("{command_id}")
-      ? takeFrom<Command>(this.#world, "command", operation)
-      : undefined;
-    const device = this.#world.find<Device>("device");
-    const find = knowValues(random, this.#world, this.#receiverUrl, { operation, command, device });
+    const isWrongPart = (part: string) => isWrong && (mode === "hostile" ? random.chance(0.4) : wrong === part);
+    const pool = poolOfOwned(operation);
+    const owned = pool === undefined ? undefined : takeFrom<Owned>(this.#world, pool, operation);
+    const session = this.#chooseSession(operation, mode);
+    const find = knowValues(random, this.#world, this.#receiverUrl, { operation, owned, session });
     const place = (where: Parameter["in"]) => operation.parameters.filter((one) => one.in === where);
     let path = operation.template.replace(/\{(\w+)\}/g, (_, name: string) => {
       const schema = place("path").find((one) => one.name === name)?.schema ?? {};
@@ -68,7 +70,7 @@ export class RequestMaker {
     const isAstray = isWrongPart("path") && path.includes("_");
     if (isAstray) path = path.replace(/[a-z]+_\w+/, () => encodePath(hostileText(random)));
     const query = this.#makeQuery(place("query"), find, isWrongPart("query"), operation);
-    const access = await this.#makeAccess(operation, isWrongPart("key"), command, device);
+    const access = await this.#makeAccess(operation, isWrongPart("key"), owned, session);
     const content = this.#makeBody(operation, find, isWrongPart("body"));
     const headers = [
       `Host: ${new URL(this.#origin).host}`,
@@ -80,7 +82,7 @@ export class RequestMaker {
       ...(random.chance(0.03) ? ["Accept-Encoding: gzip"] : []),
     ];
     const request = { operation, method: operation.method, target: path + query, headers, isAstray };
-    const made = { ...request, body: content.body, key: access.key };
+    const made = { ...request, body: content.body, key: access.key, owned };
     return mode === "astray" ? leadAstray(random, this.#world, made) : made;
   }
 
@@ -91,20 +93,21 @@ export class RequestMaker {
     return { operation, method: "DELETE", target, headers, body: undefined, isAstray: false, key: undefined };
   }
 
+  /** What may end a session gets one that the run has made. */
+  #chooseSession({ method, security }: FuzzedOperation, mode: Mode): Session | undefined {
+    const needsOne = security.some((name) => name.startsWith("session"));
+    const isHarmless = needsOne && method !== "DELETE" && mode === "valid";
+    return isHarmless && this.#random.chance(0.5) ? this.#world.resident : this.#world.find<Session>("session");
+  }
+
   #makeAddress(): string {
     const byte = () => this.#random.integer(1, 254);
     return `10.${byte()}.${byte()}.${byte()}`;
   }
 
-  #makeQuery(
-    parameters: readonly Parameter[],
-    find: FindValue,
-    isWrong: boolean,
-    { id }: FuzzedOperation,
-  ): string {
+  #makeQuery(parameters: readonly Parameter[], find: FindValue, isWrong: boolean, { id }: FuzzedOperation): string {
     const random = this.#random;
-    const isNeeded = (name: string) =>
-      id === "setServerMapImage" || random.chance(name === "cursor" ? 0.1 : 0.3);
+    const isNeeded = (name: string) => id === "setServerMapImage" || random.chance(name === "cursor" ? 0.1 : 0.3);
     const pairs = parameters
       .filter(({ name }) => isNeeded(name))
       // Both ways at once are refused.
@@ -113,8 +116,7 @@ export class RequestMaker {
     if (isWrong) {
       // A long wait is no fault, but it holds up the run.
       const names = parameters.map(({ name }) => name).filter((name) => name !== "wait");
-      const name =
-        random.chance(0.8) && names.length > 0 ? random.pick(names) : encodePath(hostileText(random));
+      const name = random.chance(0.8) && names.length > 0 ? random.pick(names) : encodePath(hostileText(random));
       pairs.push([name, encodePath(hostileText(random))]);
       if (random.chance(0.1)) for (let more = 0; more < 300; more++) pairs.push([`x${more}`, "1"]);
     }
@@ -127,41 +129,32 @@ export class RequestMaker {
       .filter(({ name }) => !name.startsWith("X-Signature") && random.chance(0.3))
       .map(({ name, schema }) => `${name}: ${toHeaderText(String(makeValue(random, schema, name, find)))}`);
     if (!isWrong) return made;
-    const names = [
-      ...parameters.map(({ name }) => name),
-      "Content-Type",
-      "Origin",
-      "Cookie",
-      "Accept",
-      "X-A",
-      "Range",
-    ];
+    const names = [...parameters.map(({ name }) => name), "Content-Type", "Origin", "Cookie", "Accept", "X-A", "Range"];
     return [...made, `${random.pick(names)}: ${toHeaderText(hostileText(random))}`];
   }
 
   async #makeAccess(
     operation: FuzzedOperation,
     isWrong: boolean,
-    command: Command | undefined,
-    device: Device | undefined,
+    owned: Owned | undefined,
+    session: Session | undefined,
   ): Promise<{ headers: string[]; key?: Key }> {
     const { security, template } = operation;
     const isSession = template.startsWith("/session");
-    const page = isSession
-      ? [`Origin: ${this.#origin}`, `Cookie: gatehouse_device=${device?.cookie ?? "x"}`]
-      : [];
-    if (isWrong || this.#random.chance(0.05))
-      return { headers: [...page, ...this.#makeWrongAccess(security)] };
+    const page = isSession ? [`Origin: ${this.#origin}`, `Cookie: gatehouse_session=${session?.cookie ?? "x"}`] : [];
+    if (isWrong || this.#random.chance(0.05)) return { headers: [...page, ...this.#makeWrongAccess(security)] };
     if (security.includes("masterKey")) return { headers: [`Authorization: Bearer ${MASTER_KEY}`] };
     if (security.includes("facade")) {
       const key = await this.#world.takeKey();
       return { headers: [`server-key: ${this.#random.chance(0.8) ? key.facadeKey : key.token}`], key };
     }
+    if (security.includes("sessionToken") && !security.includes("sessionCookie"))
+      return { headers: [`Authorization: Bearer ${session?.token ?? "x"}`] };
     if (!security.includes("apiKey")) return { headers: page };
     // Most commands are for one server, so that some wait there and can be cancelled.
     const isCommand = operation.method === "POST" && template.endsWith("/command");
     const home = isCommand && this.#random.chance(0.7) ? 0 : this.#random.integer(0, HOMES - 1);
-    const key = await this.#world.takeKey(command?.home ?? home);
+    const key = await this.#world.takeKey(owned?.home ?? home);
     return { headers: [...page, `Authorization: Bearer ${key.token}`], key };
   }
 
@@ -202,9 +195,7 @@ export class RequestMaker {
     const random = this.#random;
     if (!body) {
       const isOdd = isWrong && method !== "GET";
-      return isOdd
-        ? withLength(Buffer.from(hostileText(random)), "text/plain")
-        : { headers: [], body: undefined };
+      return isOdd ? withLength(Buffer.from(hostileText(random)), "text/plain") : { headers: [], body: undefined };
     }
     const [mediaType = ""] = body.mediaTypes;
     if (mediaType !== "application/json") {
@@ -216,9 +207,7 @@ export class RequestMaker {
     let type = mediaType;
     if (isWrong) {
       if (random.chance(0.1)) type = random.pick(["text/plain", "application/json; charset=utf-16", ""]);
-      bytes = random.chance(0.7)
-        ? Buffer.from(writeJson(spoil(random, value)))
-        : damage(random, writeJson(value));
+      bytes = random.chance(0.7) ? Buffer.from(writeJson(spoil(random, value))) : damage(random, writeJson(value));
     }
     const signature = id === "receiveGameWebhook" && !(isWrong && random.chance(0.3));
     const signed = signature ? this.#world.signer.sign(bytes, Date.now()) : {};
@@ -239,9 +228,10 @@ function poolsOf({ id, template, body }: FuzzedOperation): string[] {
   const fields = Object.keys((body?.schema.properties ?? {}) as object);
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
   if (id.startsWith("create")) names.push(...fields);
-  if (fields.includes("link")) names.push("link_id");
-  if (id === "renewSession") names.push("device_id");
+  if (fields.includes("secret")) names.push("invitation_id");
   const pools = names.filter((name) => name.endsWith("_id")).map((name) => name.slice(0, -"_id".length));
+  // Anybody may be forgotten, also who was never there.
+  if (template.startsWith("/admin/players")) return [];
   return pools.filter((pool) => pool in PROVIDERS);
 }
 

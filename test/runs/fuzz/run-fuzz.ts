@@ -4,9 +4,9 @@ import { readResidentMb } from "../../../bench/process-usage.ts";
 import { median } from "../../../bench/statistics.ts";
 import { ERRORS } from "../../../src/core/errors.ts";
 import { Random } from "../../../src/simulator/random.ts";
-import { openSocket, type RawAnswer } from "../../faults/raw-socket.ts";
 import { createWitness } from "../../journeys/openapi-witness.ts";
-import type { Listening } from "../../process/run-gatehouse.ts";
+import { openSocket, type RawAnswer } from "../../raw-socket.ts";
+import type { Listening } from "../../run-gatehouse.ts";
 import type { WebhookReceiver } from "../../webhook-receiver.ts";
 import type { Tools, Verdict } from "../long-run.ts";
 import { describeRequest, type FuzzedRequest, isSocket } from "./fuzzed-request.ts";
@@ -32,6 +32,8 @@ const RAW_SHARE = 0.02;
 /** The share of choices in which rare operations take part. */
 const RARE_SHARE = 0.1;
 const WAITING_OPERATIONS: ReadonlySet<string> = new Set(["testWebhook", "forgetPlayer"]);
+/** How often an operation that never succeeded is tried at the end. */
+const MISSING_ROUNDS = 50;
 const RAW_MS = 300;
 const PROBLEMS_MAX = 200;
 const MODES: readonly Mode[] = [
@@ -71,7 +73,7 @@ class FuzzRun {
   #slowest = "";
 
   private constructor(count: number, tools: Tools, stage: Stage) {
-    const { gatehouse, signer, document, receiver } = stage;
+    const { gatehouse, document, receiver } = stage;
     this.#count = count;
     this.#tools = tools;
     this.#gatehouse = gatehouse;
@@ -80,7 +82,7 @@ class FuzzRun {
     this.#operations = listOperations(document);
     this.#usual = this.#operations.filter((operation) => !isRare(operation));
     this.#byId = new Map(this.#operations.map((operation) => [operation.id, operation]));
-    this.#world = new World(this.#random, signer, (...asked) => ask(gatehouse.url, ...asked));
+    this.#world = new World(this.#random, stage, (...asked) => ask(gatehouse.url, ...asked));
     this.#maker = new RequestMaker(this.#random, this.#world, gatehouse.url, receiver.url);
     this.#judge = new Judge(createWitness(document), this.#operations);
   }
@@ -93,6 +95,7 @@ class FuzzRun {
 
   async finish(): Promise<Verdict> {
     await Promise.all(Array.from({ length: WORKERS }, () => this.#work()));
+    await this.#tryMissing();
     const health = await fetch(`${this.#gatehouse.url}/healthz`).catch(() => undefined);
     if (health?.status !== 200) this.#report("the process does not answer /healthz at the end");
     const { startMb, endMb } = this.#compareMemory();
@@ -101,8 +104,7 @@ class FuzzRun {
     if (!(endMb <= Math.max(startMb * GROWTH_MAX, UNSETTLED_MB)))
       this.#report(`memory grew from ${startMb.toFixed(0)} to ${endMb.toFixed(0)} MB`);
     for (const fault of findLogFaults(this.#gatehouse.stderr + this.#gatehouse.stdout)) this.#report(fault);
-    const expected = this.#operations.filter(({ canSucceed }) => canSucceed);
-    for (const { id } of expected) if (!this.#succeeded.has(id)) this.#report(`${id} never succeeded`);
+    for (const { id } of this.#listMissing()) this.#report(`${id} never succeeded`);
     return this.#conclude(startMb, endMb);
   }
 
@@ -128,6 +130,7 @@ class FuzzRun {
       answers4xx: ofClass(4),
       answers429: this.#statuses.get(429) ?? 0,
       answers5xx: ofClass(5) - this.#obsolete,
+      answers501: this.#statuses.get(501) ?? 0,
       answers503: this.#statuses.get(503) ?? 0,
       answersObsolete: this.#obsolete,
       rawRequests: this.#rawSent,
@@ -155,6 +158,19 @@ class FuzzRun {
     line.close();
   }
 
+  #listMissing(): readonly FuzzedOperation[] {
+    return this.#operations.filter(({ id, canSucceed }) => canSucceed && !this.#succeeded.has(id));
+  }
+
+  /** Alone, so that nobody else ends the session or deletes the server that the request is about. */
+  async #tryMissing(): Promise<void> {
+    const line = new Line(this.#gatehouse.port);
+    for (let round = 0; round < MISSING_ROUNDS && !this.#tools.stopped.aborted; round++) {
+      for (const operation of this.#listMissing()) await this.#sendValid(line, operation);
+    }
+    line.close();
+  }
+
   #showProgress(): void {
     const residentMb = readResidentMb(this.#gatehouse.pid);
     this.#memory.push(residentMb);
@@ -171,15 +187,20 @@ class FuzzRun {
       return;
     }
     const random = this.#random;
-    const waiting = this.#operations.filter(({ id, canSucceed }) => canSucceed && !this.#succeeded.has(id));
+    const waiting = this.#listMissing();
     const isWaiting = waiting.length > 0 && random.chance(0.5);
-    const operation = random.pick(
-      isWaiting ? waiting : random.chance(RARE_SHARE) ? this.#operations : this.#usual,
-    );
+    const operation = random.pick(isWaiting ? waiting : random.chance(RARE_SHARE) ? this.#operations : this.#usual);
+    if (isWaiting || this.#maker.findProvider(operation) !== undefined) await this.#sendValid(line, operation);
+    else await this.#exchange(line, await this.#maker.make(operation, random.pick(MODES)));
+  }
+
+  /** Sends the operation, or first the one that makes what it needs. */
+  async #sendValid(line: Line, operation: FuzzedOperation): Promise<void> {
     const provider = this.#maker.findProvider(operation);
-    const mode = isWaiting || provider !== undefined ? "valid" : random.pick(MODES);
-    const next = provider === undefined ? operation : this.#get(provider);
-    await this.#exchange(line, await this.#maker.make(next, mode));
+    await this.#exchange(
+      line,
+      await this.#maker.make(provider === undefined ? operation : this.#get(provider), "valid"),
+    );
   }
 
   #get(id: string): FuzzedOperation {
@@ -217,7 +238,7 @@ class FuzzRun {
     if (!operation || status >= 300) return;
     if (!isAstray) this.#succeeded.add(operation.id);
     // What was made must be known, so that it is deleted.
-    if (!isAstray || status === 201) this.#world.learn(operation.id, request.key, read);
+    if (!isAstray || status === 201) this.#world.learn(operation.id, request, read);
   }
 
   /** Sends bytes that need not be a request, over a connection of their own. */
@@ -231,8 +252,7 @@ class FuzzRun {
       socket.write(bytes);
       const answer = await socket.readAnswer({ deadlineMs: RAW_MS }).catch(() => undefined);
       if (!answer) return;
-      for (const fault of this.#judge.findRawFaults(answer))
-        this.#report(fault, JSON.stringify(bytes.slice(0, 200)));
+      for (const fault of this.#judge.findRawFaults(answer)) this.#report(fault, JSON.stringify(bytes.slice(0, 200)));
     } finally {
       socket.destroy();
     }

@@ -1,14 +1,16 @@
 // The stage of a fuzz run: a real process with the simulator as its game API, and a receiver of its webhooks.
-import { type Listening, makeFolder, serve, undoLater } from "../../process/run-gatehouse.ts";
+import { type Listening, serve } from "../../run-gatehouse.ts";
 import { HookSigner } from "../../signed-hooks.ts";
+import { makeFolder, undoLater } from "../../temporary.ts";
 import { WebhookReceiver } from "../../webhook-receiver.ts";
-import { MASTER_KEY } from "./world.ts";
+import { MASTER_KEY, type Session } from "./world.ts";
 
 export type Stage = {
   readonly gatehouse: Listening;
   readonly signer: HookSigner;
   readonly document: Record<string, unknown>;
   readonly receiver: WebhookReceiver;
+  readonly resident: Session;
 };
 
 export async function openStage(seed: number): Promise<Stage> {
@@ -35,16 +37,24 @@ export async function openStage(seed: number): Promise<Stage> {
   });
   const answer = await fetch(`${gatehouse.url}/openapi.json`);
   const document = (await answer.json()) as Record<string, unknown>;
-  return { gatehouse, signer, document, receiver };
+  return { gatehouse, signer, document, receiver, resident: await signIn(gatehouse.url) };
+}
+
+async function signIn(url: string): Promise<Session> {
+  const { person_id } = await ask(url, "POST", "/admin/people", { name: "Resident", is_operator: true });
+  const invitation = await ask(url, "POST", `/admin/people/${person_id}/invitations`);
+  const send = (path: string, body: object, cookie = "") => {
+    const headers = { Origin: url, Cookie: cookie, "Content-Type": "application/json" };
+    return fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  };
+  const redeemed = await send("/session/invitations", { secret: String(invitation.url).split("/").at(-1) });
+  const [pair = ""] = redeemed.headers.getSetCookie().map((cookie) => cookie.split(";")[0]);
+  const granted = (await (await send("/session", {}, pair)).json()) as { session_id: string; token: string };
+  return { sessionId: granted.session_id, cookie: pair.slice(pair.indexOf("=") + 1), token: granted.token };
 }
 
 /** Sends a request of an operator; throws when it is refused. */
-export async function ask(
-  url: string,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Record<string, unknown>> {
+export async function ask(url: string, method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
   const answer = await fetch(url + path, {
     method,
     headers: { Authorization: `Bearer ${MASTER_KEY}`, "Content-Type": "application/json" },

@@ -26,6 +26,11 @@ export type Key = {
   readonly token: string;
   readonly facadeKey: string;
 };
+/** A command, a player, a note or a call of one of the servers that stay, with the ids in its path. */
+export type Owned = { readonly home: number; readonly ids: Readonly<Record<string, unknown>> };
+export type Session = { readonly sessionId: string; readonly cookie: string; readonly token: string };
+/** What a request was sent with, and what it was about. */
+type Asked = { readonly key: Key | undefined; readonly owned?: Owned | undefined };
 type CountedKey = Key & { used: number; since: number };
 
 /** A game server that stays for the whole run. */
@@ -33,6 +38,8 @@ export type Home = { readonly serverId: string; readonly slug: string; readonly 
 
 export class World {
   readonly signer: HookSigner;
+  /** The session of an operator that stays for the whole run. */
+  readonly resident: Session;
   readonly homes: Home[] = [];
   /** Keys that are refused or may do little. */
   readonly oddKeys: Key[] = [];
@@ -44,9 +51,10 @@ export class World {
   readonly #takenServers: string[] = [];
   #made = 0;
 
-  constructor(random: Random, signer: HookSigner, ask: Ask) {
+  constructor(random: Random, { signer, resident }: Pick<World, "signer" | "resident">, ask: Ask) {
     this.#random = random;
     this.signer = signer;
+    this.resident = resident;
     this.#ask = ask;
   }
 
@@ -65,11 +73,7 @@ export class World {
         public_status: { slug },
       });
       this.homes.push({ serverId: String(server_id), slug, hookName });
-      await this.#ask(
-        "PUT",
-        `/admin/servers/${server_id}/map-image?left=-9&top=-9&right=9&bottom=9`,
-        PNG_HEADER,
-      );
+      await this.#ask("PUT", `/admin/servers/${server_id}/map-image?left=-9&top=-9&right=9&bottom=9`, PNG_HEADER);
       this.#keys.push([]);
       await this.#addKey(home);
     }
@@ -119,7 +123,7 @@ export class World {
   }
 
   /** Keeps what later requests can use of a successful answer. */
-  learn(id: string, key: Key | undefined, { headers, body }: ReadAnswer): void {
+  learn(id: string, { key, owned }: Asked, { headers, body }: ReadAnswer): void {
     const etag = headers.get("etag");
     if (etag !== undefined) this.#put("etag", etag);
     if (headers.get("content-type") !== "application/json" || body.length > LEARNED_LENGTH_MAX) return;
@@ -127,13 +131,24 @@ export class World {
     if (id === "createServer") this.#put("server", value.server_id);
     else if (id === "createKey") this.#put("key", value.key_id);
     else if (id === "createWebhook") this.#put("webhook", value.webhook_id);
-    else if (id.startsWith("submitCommand")) this.#put("command", { home: key?.home, id: value.command_id });
-    else if (id === "makeLink") this.#put("link", String(value.url).split("/").at(-1));
+    else if (id.startsWith("submitCommand")) this.#putOwned("command", key, { command_id: value.command_id });
+    else if (id.startsWith("addNote")) this.#putOwned("note", key, { ...owned?.ids, note_id: value.note_id });
+    else if (id.startsWith("listPlayers"))
+      for (const item of itemsOf(value)) this.#putOwned("player", key, { player_id: item.id });
+    else if (id.startsWith("listModCalls"))
+      for (const item of itemsOf(value)) this.#putOwned("call", key, { call_id: item.id });
+    else if (id === "createPerson") this.#put("person", value.person_id);
+    else if (id === "invitePerson") this.#put("invitation", String(value.url).split("/").at(-1));
     else if (id === "listAudit") for (const { id: entry } of itemsOf(value)) this.#put("entry", entry);
-    else if (id === "rememberDevice") {
-      const cookie = /gatehouse_device=([^;]+)/.exec(headers.get("set-cookie") ?? "")?.[1];
-      this.#put("device", { keyId: value.key_id, deviceId: value.device_id, cookie });
+    else if (id === "redeemInvitation" || id === "grantToken") {
+      const cookie = /gatehouse_session=([^;]+)/.exec(headers.get("set-cookie") ?? "")?.[1];
+      const isResident = value.session_id === this.resident.sessionId;
+      if (!isResident) this.#put("session", { sessionId: value.session_id, cookie, token: value.token });
     } else if (typeof value.next === "string") this.#put("has_more" in value ? "cursor" : "page", value.next);
+  }
+
+  #putOwned(pool: string, key: Key | undefined, ids: Owned["ids"]): void {
+    if (key) this.#put(pool, { home: key.home, ids });
   }
 
   #put(pool: string, value: unknown): void {

@@ -33,6 +33,14 @@ const EXAMPLES: Readonly<Record<EventType, readonly [data: object, meta?: object
     { Caller: "Anna:1", Moderator: "Mod:3", Timestamp: 1_704_614_400 },
     { answered_between: [1_704_614_420_000, 1_704_614_490_000] },
   ],
+  "modcall.claimed": [
+    { Caller: "Anna:1", Moderator: null, Timestamp: 1_704_614_400 },
+    { by: { kind: "person", id: "per_a", name: "Mia *the* Mod" } },
+  ],
+  "modcall.released": [
+    { Caller: "Anna:1", Moderator: null, Timestamp: 1_704_614_400 },
+    { by: { kind: "key", id: "key_a", name: "Bot" } },
+  ],
   "call.opened": [CALL],
   "call.changed": [CALL, { changed: ["Players", "Description"] }],
   "call.closed": [CALL],
@@ -73,11 +81,7 @@ function tell(
   return toEventEmbed(event, { language, showJoinKey, serverName: "North Town" });
 }
 
-function descriptionOf(
-  type: EventType,
-  example?: readonly [object, object?],
-  language?: WebhookLanguage,
-): string {
+function descriptionOf(type: EventType, example?: readonly [object, object?], language?: WebhookLanguage): string {
   return tell(type, example, language).description.replace(`\n${WHEN}`, "");
 }
 
@@ -105,23 +109,17 @@ describe("an event in Discord", () => {
   test("a kill says who killed whom, and what the game does not say is not made up", () => {
     const [anna, bob] = [`**${link("Anna", "1")}**`, `**${link("Bob\\_B", "2")}**`];
     expect(descriptionOf("player.killed")).toBe(`${bob} killed ${anna}`);
-    expect(descriptionOf("player.killed", EXAMPLES["player.killed"], "ru")).toBe(
-      `${bob} убивает игрока ${anna}`,
-    );
+    expect(descriptionOf("player.killed", EXAMPLES["player.killed"], "ru")).toBe(`${bob} убивает игрока ${anna}`);
     for (const Killer of [undefined, null, ""])
       expect(descriptionOf("player.killed", [{ Killed: "Anna:1", Killer }])).toBe(
         `${anna} died. The game names no killer.`,
       );
-    expect(descriptionOf("player.killed", [{ Killed: "Anna:1", Killer: "Anna:1" }])).toBe(
-      `${anna} killed themselves`,
-    );
+    expect(descriptionOf("player.killed", [{ Killed: "Anna:1", Killer: "Anna:1" }])).toBe(`${anna} killed themselves`);
     expect(descriptionOf("player.killed", [{}])).toBe("**Somebody** died. The game names no killer.");
   });
 
   test("a command is shown letter by letter, and ours are marked", () => {
-    expect(descriptionOf("command.used")).toBe(
-      `**${link("Anna", "1")}** used \`:kill all\`\nSent through Gatehouse`,
-    );
+    expect(descriptionOf("command.used")).toBe(`**${link("Anna", "1")}** used \`:kill all\`\nSent through Gatehouse`);
     expect(descriptionOf("command.used", [{ Player: "Remote Server", Command: ":h hi" }])).toBe(
       "**Remote Server** used `:h hi`",
     );
@@ -171,9 +169,7 @@ describe("an event in Discord", () => {
 
   test("the join key is shown only where the operator wants it", () => {
     for (const type of EVENT_TYPES)
-      expect(JSON.stringify(tell(type, [SETTINGS, EXAMPLES["server.changed"][1] ?? {}]))).not.toContain(
-        "SecretKey",
-      );
+      expect(JSON.stringify(tell(type, [SETTINGS, EXAMPLES["server.changed"][1] ?? {}]))).not.toContain("SecretKey");
     expect(descriptionOf("server.changed")).toContain("Join key: changed, not shown here");
     const shown = tell("server.changed", EXAMPLES["server.changed"], "en", true);
     expect(shown.description).toContain("Join key: `SecretKey1` → **`SecretKey2`**");
@@ -189,9 +185,7 @@ describe("an event in Discord", () => {
 
   test("an alert says which rule, who and what", () => {
     const bob = `**${link("Bob\\_B", "2")}**`;
-    expect(descriptionOf("alert.raised")).toBe(
-      `**Many kills**\n${bob}\nBob\\_B killed 5 players within 60 seconds.`,
-    );
+    expect(descriptionOf("alert.raised")).toBe(`**Many kills**\n${bob}\nBob\\_B killed 5 players within 60 seconds.`);
     expect(descriptionOf("alert.cleared")).toBe("**Number of players**\n12 players now.");
     expect(
       descriptionOf("alert.raised", [
@@ -201,28 +195,37 @@ describe("an event in Discord", () => {
   });
 
   test("an alert is told in Russian where the webhook promises it", () => {
-    const tellInRussian = (rule: string, subject: string, text: string) =>
-      descriptionOf("alert.raised", [{ rule, subject, text }], "ru").split("\n").slice(1);
+    const tellInRussian = (rule: string, subject: string, text: string, code?: string, values?: object) =>
+      descriptionOf(
+        "alert.raised",
+        [
+          { rule, subject, text },
+          { events: [], code, values },
+        ],
+        "ru",
+      )
+        .split("\n")
+        .slice(1);
     const bob = `**${link("Bob\\_B", "2")}**`;
-    expect(tellInRussian("kills", "Bob_B:2", "Bob_B killed 5 players within 60 seconds.")).toEqual([
+    expect(tellInRussian("kills", "Bob_B:2", "English", "kills", { count: 5, seconds: 60 })).toEqual([
       bob,
       "5 убийств за 60 секунд.",
     ]);
-    expect(tellInRussian("players", "server", "12 players now.")).toEqual(["Сейчас 12 игроков."]);
-    expect(tellInRussian("mass_command", "Remote Server", "Remote Server used :ban all **x**")).toEqual([
+    expect(tellInRussian("players", "server", "English", "players_now", { count: 12 })).toEqual(["Сейчас 12 игроков."]);
+    expect(tellInRussian("mass_command", "Remote Server", "English", "used", { command: ":ban all **x**" })).toEqual([
       "**Remote Server**",
       "Пишет \\:ban all \\*\\*x\\*\\*",
     ]);
-    expect(tellInRussian("kills", "Bob_B:2", "Bob_B did *something* new.")).toEqual([
-      bob,
-      "Bob\\_B did \\*something\\* new.",
-    ]);
+    const inEnglish = [bob, "Bob\\_B did \\*something\\* new."];
+    expect(tellInRussian("kills", "Bob_B:2", "Bob_B did *something* new.", "something", {})).toEqual(inEnglish);
+    expect(tellInRussian("kills", "Bob_B:2", "Bob_B did *something* new.")).toEqual(inEnglish);
   });
 
   test("hostile names and commands stay harmless in a Russian alert", () => {
     const hostile = "**[x](https://evil.example)** @everyone `\u202e<@1> used # ";
     const alert = { rule: "mass_command", subject: `${hostile}:2`, text: `${hostile} used ${hostile}` };
-    const description = descriptionOf("alert.raised", [alert], "ru");
+    const meta = { events: [], code: "used", values: { command: hostile } };
+    const description = descriptionOf("alert.raised", [alert, meta], "ru");
     expect(description).toContain("\nПишет ");
     expect(findHostileMarkdown(description)).toEqual([]);
   });
@@ -230,23 +233,10 @@ describe("an event in Discord", () => {
   test("data of any other shape is no obstacle", () => {
     const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
     for (const type of EVENT_TYPES) {
-      for (const data of [
-        "{}",
-        "[]",
-        "null",
-        "7",
-        '"text"',
-        `{"Data":${deep}}`,
-        '{"__proto__":1}',
-        "no json",
-      ]) {
+      for (const data of ["{}", "[]", "null", "7", '"text"', `{"Data":${deep}}`, '{"__proto__":1}', "no json"]) {
         const event = { kind: toEventKind(type), at: AT, data, meta: data };
         const embed = toEventEmbed(event, { language: "en", showJoinKey: true, serverName: "" });
-        expect([type, data.length, findDiscordProblems(toDiscordMessage([embed]))]).toEqual([
-          type,
-          data.length,
-          [],
-        ]);
+        expect([type, data.length, findDiscordProblems(toDiscordMessage([embed]))]).toEqual([type, data.length, []]);
       }
     }
   });

@@ -1,7 +1,7 @@
 // One event as an embed that a moderator understands at a glance: who, what, where, when. Whatever is missing in the
 // game's data is left out.
-import { nameOf, SERVER_SUBJECT } from "../../alerts/alert-events.ts";
-import { recogniseAlert } from "../../alerts/recognise-alert.ts";
+import { SERVER_SUBJECT } from "../../alerts/alert-events.ts";
+import type { AlertWords } from "../../alerts/alert-words.ts";
 import { type Element, playerIdOf, TIME_MAX_MS, timeOf } from "../../events/elements.ts";
 import { type EventType, typeOfKind } from "../../events/event-types.ts";
 import { parseExactJson } from "../../exact-json.ts";
@@ -52,6 +52,8 @@ const COLOURS: Readonly<Record<EventType, number>> = {
   "command.used": 0x1971c2,
   "modcall.opened": 0xfab005,
   "modcall.answered": 0x94d82d,
+  "modcall.claimed": 0x3bc9db,
+  "modcall.released": 0xffd43b,
   "call.opened": 0xae3ec9,
   "call.changed": 0xda77f2,
   "call.closed": 0x845ef7,
@@ -99,9 +101,7 @@ export function toEventEmbed(event: ToldEvent, options: DiscordOptions): Discord
     options.serverName,
   );
   // The lengths above add up to less than this. If they ever do not, the event is still told.
-  return isWithinLimits(embed)
-    ? embed
-    : { title: words.title[type], description: when, color: COLOURS[type] };
+  return isWithinLimits(embed) ? embed : { title: words.title[type], description: when, color: COLOURS[type] };
 }
 
 /** What an operator's test sends. */
@@ -121,23 +121,18 @@ const STORIES: Readonly<Record<EventType, (facts: Facts) => Story>> = {
   "player.left": ({ data, words }) => ({ lines: [`${who(data.Player, words)} ${words.left}`] }),
   "player.killed": ({ data, words }) => ({ lines: [describeKill(data, words)] }),
   "command.used": describeCommand,
-  "modcall.opened": ({ data, words }) => ({
-    lines: [`${who(data.Caller, words)} ${words.asksForModerator}`],
-  }),
+  "modcall.opened": ({ data, words }) => ({ lines: [`${who(data.Caller, words)} ${words.asksForModerator}`] }),
   "modcall.answered": describeAnswer,
+  "modcall.claimed": ({ data, meta, words }) => describeClaim(meta, words.goesTo, data, words),
+  "modcall.released": ({ data, meta, words }) => describeClaim(meta, words.doesNotGoTo, data, words),
   "call.opened": describeCall,
   "call.changed": describeCall,
   "call.closed": describeCall,
   "custom.command": describeCustomCommand,
   "custom.unknown": ({ data }) => ({
-    lines: [
-      writeCode(readText(data.Event), VALUE_LENGTH_MAX),
-      writeCode(readText(data.Data), COMMAND_LENGTH_MAX),
-    ],
+    lines: [writeCode(readText(data.Event), VALUE_LENGTH_MAX), writeCode(readText(data.Data), COMMAND_LENGTH_MAX)],
   }),
-  "player.changed": (facts) => ({
-    lines: [who(facts.data.Player, facts.words), ...describeChanges(facts)],
-  }),
+  "player.changed": (facts) => ({ lines: [who(facts.data.Player, facts.words), ...describeChanges(facts)] }),
   "vehicle.spawned": describeVehicle,
   "vehicle.removed": describeVehicle,
   "staff.added": describeStaff,
@@ -187,6 +182,14 @@ function describeAnswer({ data, meta, words }: Facts): Story {
   const longest = writeDuration(to - since, words);
   const waited = shortest === longest ? longest : `${shortest} – ${longest}`;
   return { lines: [line, `${words.waited}: ${waited}`] };
+}
+
+/** Whoever claims is a person or a key, not a player. */
+function describeClaim(meta: Facts["meta"], does: string, { Caller }: Facts["data"], words: DiscordWords): Story {
+  const { name } = (meta.by ?? {}) as { readonly name?: unknown };
+  return {
+    lines: [`**${writeText(readText(name), NAME_LENGTH_MAX) ?? words.someone}** ${does} ${who(Caller, words)}`],
+  };
 }
 
 function describeCall({ type, data, meta, words, at }: Facts): Story {
@@ -257,15 +260,13 @@ function describeState({ data, words }: Facts): Story {
   return { lines: [message === undefined ? undefined : `${words.gameSays}: ${message}`] };
 }
 
-function describeAlert({ data, words }: Facts): Story {
+function describeAlert({ data, meta, words }: Facts): Story {
   const rule = findWord(words.rule, data.rule) ?? writeText(readText(data.rule), VALUE_LENGTH_MAX);
   const subject = readText(data.subject);
-  const translated = translateAlert(data, words);
+  const translated = translateAlert(meta, words);
   // The event's own sentence names a subject without an id; a translated one does not.
   const isNamed =
-    translated === undefined
-      ? playerIdOf(subject) !== undefined
-      : subject !== "" && subject !== SERVER_SUBJECT.subject;
+    translated === undefined ? playerIdOf(subject) !== undefined : subject !== "" && subject !== SERVER_SUBJECT.subject;
   return {
     lines: [
       rule === undefined ? undefined : `**${rule}**`,
@@ -275,11 +276,9 @@ function describeAlert({ data, words }: Facts): Story {
   };
 }
 
-/** Plain text; undefined when the event's own sentence is told. */
-function translateAlert({ rule, subject, text }: Element, { sayAlert }: DiscordWords): string | undefined {
-  if (sayAlert === undefined) return undefined;
-  const known = recogniseAlert(readText(rule), readText(text), nameOf({ subject: readText(subject) }));
-  return known && sayAlert(known);
+/** Plain text; undefined when the event's own sentence is told: in English, and for an alert of an older Gatehouse. */
+function translateAlert({ code, values }: Element, { sayAlert }: DiscordWords): string | undefined {
+  return isElement(values) ? sayAlert?.({ code, ...values } as AlertWords) : undefined;
 }
 
 function describeGap({ data, words }: Facts): Story {

@@ -50,9 +50,7 @@ describe("text from the game", () => {
   });
 
   test("a name leads to the player's own profile and nowhere else", () => {
-    expect(writePlayerLink("x_Name_x", "123")).toBe(
-      "[x\\_Name\\_x](https://www.roblox.com/users/123/profile)",
-    );
+    expect(writePlayerLink("x_Name_x", "123")).toBe("[x\\_Name\\_x](https://www.roblox.com/users/123/profile)");
     const hostile = writePlayerLink("a](https://evil.example)[b", "123") ?? "";
     expect(hostile).toBe("[a］\\(https\\://evil.example\\)［b](https://www.roblox.com/users/123/profile)");
     expect(findHostileMarkdown(hostile)).toEqual([]);

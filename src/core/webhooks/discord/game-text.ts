@@ -6,8 +6,7 @@ export const NAME_LENGTH_MAX = 40;
 const PROFILE = "https://www.roblox.com/users";
 
 /** Characters that show nothing, or change what others show. */
-const INVISIBLE =
-  /(?!\u200d)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\u034f|\u17b4|\u17b5/gu;
+const INVISIBLE = /(?!\u200d)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\u034f|\u17b4|\u17b5/gu;
 /** A joiner is only of use inside an emoji. */
 const STRAY_JOINER =
   /(?<!\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d|\u200d(?!\p{Extended_Pictographic})/gu;

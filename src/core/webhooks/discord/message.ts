@@ -49,8 +49,7 @@ export function isWithinLimits(embed: DiscordEmbed): boolean {
     (footer?.text.length ?? 0) <= DISCORD_LIMITS.footer &&
     fields.length <= DISCORD_LIMITS.fields &&
     fields.every(
-      ({ name, value }) =>
-        name.length <= DISCORD_LIMITS.fieldName && value.length <= DISCORD_LIMITS.fieldValue,
+      ({ name, value }) => name.length <= DISCORD_LIMITS.fieldName && value.length <= DISCORD_LIMITS.fieldValue,
     )
   );
 }

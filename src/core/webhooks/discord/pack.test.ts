@@ -81,11 +81,7 @@ const reference = fc.oneof(
   fc.tuple(hostile, id).map(([name, number]) => `${name}:${number}`),
   hostile,
 );
-const value = fc.oneof(
-  hostile,
-  fc.constantFrom(null, true, -1, 5e300, [], {}),
-  fc.array(hostile, { maxLength: 5 }),
-);
+const value = fc.oneof(hostile, fc.constantFrom(null, true, -1, 5e300, [], {}), fc.array(hostile, { maxLength: 5 }));
 const ids = fc.array(fc.integer({ min: 0 }), { maxLength: 60 });
 
 /** Fields of all types at once, so that every type finds what it looks for. */
@@ -160,10 +156,7 @@ const options = fc.record({
 
 /** What anybody reads in it, except for titles, which have words of ours only. */
 function listTexts({ embeds }: DiscordMessage): string[] {
-  return embeds.flatMap(({ description, fields = [] }) => [
-    description,
-    ...fields.map((field) => field.value),
-  ]);
+  return embeds.flatMap(({ description, fields = [] }) => [description, ...fields.map((field) => field.value)]);
 }
 
 function findProblems(message: DiscordMessage): string[] {
@@ -178,8 +171,7 @@ describe("a message with events", () => {
     const events = Array.from({ length: 25 }, (_, index) => makeKill(`Killer${index}:2`));
     const { message, count } = packEvents(events, OPTIONS);
     expect([count, message.embeds.length]).toEqual([10, 10]);
-    for (const [index, { description }] of message.embeds.entries())
-      expect(description).toContain(`[Killer${index}]`);
+    for (const [index, { description }] of message.embeds.entries()) expect(description).toContain(`[Killer${index}]`);
     expect(message.allowed_mentions).toEqual({ parse: [] });
   });
 
@@ -198,16 +190,12 @@ describe("a message with events", () => {
   });
 
   test("is never one that Discord refuses, and no name formats, links, mentions or hides anything", () => {
-    const property = fc.property(
-      fc.array(event, { minLength: 1, maxLength: 12 }),
-      options,
-      (events, given) => {
-        const { message, count } = packEvents(events, given);
-        expect(count).toBeGreaterThan(0);
-        expect(count).toBe(message.embeds.length);
-        expect(findProblems(message)).toEqual([]);
-      },
-    );
+    const property = fc.property(fc.array(event, { minLength: 1, maxLength: 12 }), options, (events, given) => {
+      const { message, count } = packEvents(events, given);
+      expect(count).toBeGreaterThan(0);
+      expect(count).toBe(message.embeds.length);
+      expect(findProblems(message)).toEqual([]);
+    });
     fc.assert(property, { numRuns: repeat({ usual: 60, long: 5_000 }) });
   });
 
@@ -256,19 +244,12 @@ describe("the checker", () => {
     for (const message of refused) expect(findDiscordProblems(message)).not.toEqual([]);
   });
 
-  test.each([
-    "*a*",
-    "[a](https://evil.example)",
-    "@everyone",
-    "<@1>",
-    "`a",
-    "# a",
-    "a\n> b",
-    "\u202ea",
-    "\\\\*",
-  ])("finds %p", (text) => {
-    expect(findHostileMarkdown(text)).not.toEqual([]);
-  });
+  test.each(["*a*", "[a](https://evil.example)", "@everyone", "<@1>", "`a", "# a", "a\n> b", "\u202ea", "\\\\*"])(
+    "finds %p",
+    (text) => {
+      expect(findHostileMarkdown(text)).not.toEqual([]);
+    },
+  );
 });
 
 describe("the addresses of a Discord webhook", () => {
@@ -280,9 +261,7 @@ describe("the addresses of a Discord webhook", () => {
   });
 
   test("editing names the message", () => {
-    expect(toEditUrl(url, "77").href).toBe(
-      "https://discord.com/api/webhooks/1/token/messages/77?thread_id=5",
-    );
+    expect(toEditUrl(url, "77").href).toBe("https://discord.com/api/webhooks/1/token/messages/77?thread_id=5");
     expect(toEditUrl(new URL("http://127.0.0.1:9/hook/"), "7").pathname).toBe("/hook/messages/7");
   });
 

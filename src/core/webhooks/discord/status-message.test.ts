@@ -68,9 +68,7 @@ describe("the status message", () => {
 
   test("leaves out what no reading had, and says nothing of the past of a server that is away", () => {
     expect(Object.keys(fieldsOf({ ...ONLINE, sections: {} }))).toEqual(["Players"]);
-    expect(
-      fieldsOf({ ...ONLINE, sections: { ModCalls: [], EmergencyCalls: [], Players: [] } }),
-    ).toMatchObject({
+    expect(fieldsOf({ ...ONLINE, sections: { ModCalls: [], EmergencyCalls: [], Players: [] } })).toMatchObject({
       "Staff on the server": "nobody",
       "🚨 Emergency calls": "none",
     });
@@ -135,7 +133,7 @@ describe("editing the status message", () => {
     if (!("message" in first)) throw new Error("the first loss must not disable");
     expect(first.message).toMatchObject({ messageId: null, lostAt: NOW });
     expect(judgeLoss(first.message, NOW + 3_599_999)).toEqual({
-      disabledReason: "The status message was deleted twice within an hour.",
+      disabledReason: "lost_message",
     });
     expect(judgeLoss(first.message, NOW + 3_600_000)).toMatchObject({ message: { lostAt: NOW + 3_600_000 } });
   });

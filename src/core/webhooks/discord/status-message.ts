@@ -4,7 +4,7 @@ import { HOUR_MS } from "../../durations.ts";
 import { type Element, playerIdOf, timeOf } from "../../events/elements.ts";
 import type { Section } from "../../sections.ts";
 import type { PublicState } from "../../wire/status.ts";
-import type { StatusMessage } from "../webhook.ts";
+import type { DisabledCode, StatusMessage } from "../webhook.ts";
 import { addFooter, type DiscordOptions, readText, writePlayer, writeTeam } from "./event-embed.ts";
 import { NAME_LENGTH_MAX, writeCode, writeText, writeTime } from "./game-text.ts";
 import {
@@ -77,10 +77,9 @@ export function judgeStatus(message: StatusMessage | null, fingerprint: string, 
 export function judgeLoss(
   message: StatusMessage,
   now: number,
-): { readonly message: StatusMessage } | { readonly disabledReason: string } {
+): { readonly message: StatusMessage } | { readonly disabledReason: DisabledCode } {
   const { lostAt } = message;
-  if (lostAt !== null && lostAt <= now && now - lostAt < STATUS_LOSS_MS)
-    return { disabledReason: "The status message was deleted twice within an hour." };
+  if (lostAt !== null && lostAt <= now && now - lostAt < STATUS_LOSS_MS) return { disabledReason: "lost_message" };
   return { message: { ...message, messageId: null, lostAt: now } };
 }
 
@@ -125,8 +124,7 @@ function describeServer(
     { name: status.players, value: teams === "" ? room : `${room}\n${teams}`, inline: true },
     queue === undefined ? undefined : { name: status.queue, value: `**${queue}**`, inline: true },
     showJoinKey ? { name: status.joinKey, value: key, inline: true } : undefined,
-    staff &&
-      toListField(status.staff, staff, someStaff, ({ Player }) => writePlayer(Player) ?? words.someone),
+    staff && toListField(status.staff, staff, someStaff, ({ Player }) => writePlayer(Player) ?? words.someone),
     modCalls &&
       toListField(status.modCalls, newestFirst(modCalls, "Timestamp"), someCalls, (call) => {
         return joinParts([writePlayer(call.Caller) ?? words.someone, writeSince(call, "Timestamp")]);
@@ -176,9 +174,7 @@ function describeTeams(players: readonly Element[], words: DiscordWords): string
 
 function findStaffIds(staff: unknown): ReadonlySet<string> {
   const roles = typeof staff === "object" && staff !== null ? Object.values(staff) : [];
-  return new Set(
-    roles.flatMap((role) => (typeof role === "object" && role !== null ? Object.keys(role) : [])),
-  );
+  return new Set(roles.flatMap((role) => (typeof role === "object" && role !== null ? Object.keys(role) : [])));
 }
 
 function isStaff({ Permission, Player }: Element, staffIds: ReadonlySet<string>): boolean {

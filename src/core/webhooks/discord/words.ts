@@ -1,72 +1,16 @@
 // The words of messages to Discord, in every language. None of them is markdown.
-import type { AlertWords } from "../../alerts/recognise-alert.ts";
+import type { AlertWords } from "../../alerts/alert-words.ts";
 import type { EventType } from "../../events/event-types.ts";
 import type { Section } from "../../sections.ts";
 import type { WebhookLanguage } from "../webhook.ts";
 import { sayAlertInRussian } from "./russian-alerts.ts";
 
-export type DiscordWords = {
-  readonly title: Readonly<Record<EventType, string>>;
-  /** Appended to the title of an emergency call. */
-  readonly callNumber: string;
-  readonly killed: string;
-  readonly killedThemselves: string;
-  readonly diedWithoutKiller: string;
-  readonly joined: string;
-  readonly left: string;
-  readonly used: string;
-  readonly throughGatehouse: string;
-  readonly asksForModerator: string;
-  readonly cameTo: string;
-  readonly waited: string;
-  readonly lasted: string;
-  readonly someone: string;
-  readonly player: string;
-  readonly nothing: string;
-  readonly on: string;
-  readonly off: string;
-  readonly hidden: string;
-  readonly changed: string;
-  readonly more: string;
-  readonly waiting: string;
-  readonly gameSays: string;
-  readonly unit: { readonly s: string; readonly min: string; readonly h: string };
-  /** Names of fields of the game's elements and of our own. */
-  readonly field: Readonly<Record<string, string>>;
-  readonly team: Readonly<Record<string, string>>;
-  readonly permission: Readonly<Record<string, string>>;
-  readonly role: Readonly<Record<string, string>>;
-  readonly rule: Readonly<Record<string, string>>;
-  /** Says an alert without naming whom it is about; undefined where the event's own sentence is told. */
-  readonly sayAlert: ((alert: AlertWords) => string) | undefined;
-  readonly section: Readonly<Record<Section | "*", string>>;
-  readonly gapReason: Readonly<Record<string, string>>;
-  readonly concerns: string;
-  readonly since: string;
-  readonly until: string;
-  readonly test: { readonly title: string; readonly text: string };
-  readonly status: StatusWords;
-};
+/** Texts by a name of the game or of an operator, which may be one that we do not know. */
+type NamedTexts = Readonly<Record<string, string>>;
 
-export type StatusWords = {
-  readonly online: string;
-  readonly offline: string;
-  readonly unreachable: string;
-  readonly unknown: string;
-  readonly players: string;
-  readonly of: string;
-  readonly queue: string;
-  readonly staff: string;
-  readonly modCalls: string;
-  readonly calls: string;
-  readonly nobody: string;
-  readonly none: string;
-  readonly joinKey: string;
-  readonly asOf: string;
-  readonly neverRead: string;
-};
+export type DiscordWords = Readonly<typeof EN>;
 
-const EN: DiscordWords = {
+const EN = {
   title: {
     "player.joined": "🟢 Joined",
     "player.left": "⚪ Left",
@@ -74,6 +18,8 @@ const EN: DiscordWords = {
     "command.used": "⌨️ Command",
     "modcall.opened": "🔔 Call for a moderator",
     "modcall.answered": "✅ Moderator answered",
+    "modcall.claimed": "🙋 Moderator on the way",
+    "modcall.released": "↩️ Call waits again",
     "call.opened": "🚨 Emergency call",
     "call.changed": "🚨 Emergency call changed",
     "call.closed": "🏁 Emergency call ended",
@@ -92,7 +38,8 @@ const EN: DiscordWords = {
     "alert.raised": "⚠️ Alert",
     "alert.cleared": "👌 Alert over",
     gap: "🕳️ Something may be missing here",
-  },
+  } satisfies Record<EventType, string>,
+  /** Appended to the title of an emergency call. */
   callNumber: "no.",
   killed: "killed",
   killedThemselves: "killed themselves",
@@ -102,6 +49,8 @@ const EN: DiscordWords = {
   used: "used",
   throughGatehouse: "Sent through Gatehouse",
   asksForModerator: "asks for a moderator",
+  goesTo: "goes to",
+  doesNotGoTo: "no longer goes to",
   cameTo: "came to",
   waited: "Waited",
   lasted: "Lasted",
@@ -116,6 +65,7 @@ const EN: DiscordWords = {
   waiting: "Players waiting",
   gameSays: "The game says",
   unit: { s: "s", min: "min", h: "h" },
+  /** Names of fields of the game's elements and of our own. */
   field: {
     Team: "Team",
     Callsign: "Callsign",
@@ -138,16 +88,16 @@ const EN: DiscordWords = {
     ColorName: "Colour",
     Texture: "Livery",
     Role: "Role",
-  },
-  team: {},
+  } as NamedTexts,
+  team: {} as NamedTexts,
   permission: {
     "Server Helper": "Helper",
     "Server Moderator": "Moderator",
     "Server Administrator": "Administrator",
     "Server Co-Owner": "Co-owner",
     "Server Owner": "Owner",
-  },
-  role: { Admins: "administrator", Mods: "moderator", Helpers: "helper" },
+  } as NamedTexts,
+  role: { Admins: "administrator", Mods: "moderator", Helpers: "helper" } as NamedTexts,
   rule: {
     kills: "Many kills",
     mass_command: "Dangerous command",
@@ -155,8 +105,9 @@ const EN: DiscordWords = {
     offline: "Server offline",
     unreachable: "Server unreachable",
     players: "Number of players",
-  },
-  sayAlert: undefined,
+  } as NamedTexts,
+  /** Says an alert without naming whom it is about; undefined where the event's own sentence is told. */
+  sayAlert: undefined as ((alert: AlertWords) => string) | undefined,
   section: {
     Players: "players",
     Staff: "staff",
@@ -168,7 +119,7 @@ const EN: DiscordWords = {
     EmergencyCalls: "emergency calls",
     Vehicles: "vehicles",
     "*": "players, vehicles, staff, queue, emergency calls and settings",
-  },
+  } satisfies Record<Section | "*", string>,
   gapReason: {
     no_overlap: "More happened between two readings than the game shows, so entries may have been lost.",
     not_watched: "Gatehouse did not read the server for a while, so changes in this time were not seen.",
@@ -176,14 +127,11 @@ const EN: DiscordWords = {
     server_replaced: "The server key was changed to another game server. What follows is about that one.",
     retention: "Older events were deleted before they could be sent here.",
     other: "Gatehouse has marked that events may be missing.",
-  },
+  } as NamedTexts,
   concerns: "Concerns",
   since: "Since",
   until: "Until",
-  test: {
-    title: "🔧 Test",
-    text: "Gatehouse can write here. Events of this server will appear in this channel.",
-  },
+  test: { title: "🔧 Test", text: "Gatehouse can write here. Events of this server will appear in this channel." },
   status: {
     online: "🟢 Online",
     offline: "💤 Offline",
@@ -211,6 +159,8 @@ const RU: DiscordWords = {
     "command.used": "⌨️ Команда",
     "modcall.opened": "🔔 Вызов модератора",
     "modcall.answered": "✅ Модератор ответил",
+    "modcall.claimed": "🙋 Модератор в пути",
+    "modcall.released": "↩️ Вызов снова ждёт",
     "call.opened": "🚨 Экстренный вызов",
     "call.changed": "🚨 Экстренный вызов изменён",
     "call.closed": "🏁 Экстренный вызов завершён",
@@ -239,6 +189,8 @@ const RU: DiscordWords = {
   used: "пишет",
   throughGatehouse: "Отправлено через Gatehouse",
   asksForModerator: "зовёт модератора",
+  goesTo: "берёт вызов игрока",
+  doesNotGoTo: "отказывается от вызова игрока",
   cameTo: "приходит по вызову игрока",
   waited: "Ожидание",
   lasted: "Длился",
@@ -316,8 +268,7 @@ const RU: DiscordWords = {
     "*": "игроки, транспорт, администрация, очередь, экстренные вызовы и настройки",
   },
   gapReason: {
-    no_overlap:
-      "Между двумя чтениями произошло больше, чем показывает игра, поэтому часть записей могла пропасть.",
+    no_overlap: "Между двумя чтениями произошло больше, чем показывает игра, поэтому часть записей могла пропасть.",
     not_watched: "Gatehouse какое-то время не читал сервер, поэтому изменения за это время не замечены.",
     archive: "Какое-то время события не удавалось сохранить.",
     server_replaced: "Ключ сервера сменили на ключ другого игрового сервера. Дальше речь идёт о нём.",
@@ -327,10 +278,7 @@ const RU: DiscordWords = {
   concerns: "Касается",
   since: "С",
   until: "До",
-  test: {
-    title: "🔧 Проверка",
-    text: "Gatehouse может сюда писать. В этом канале будут появляться события сервера.",
-  },
+  test: { title: "🔧 Проверка", text: "Gatehouse может сюда писать. В этом канале будут появляться события сервера." },
   status: {
     online: "🟢 В сети",
     offline: "💤 Не в сети",

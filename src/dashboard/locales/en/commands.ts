@@ -2,7 +2,6 @@
 
 export const commands = {
   title: "Console",
-  summary: "Send a command and see what becomes of it.",
   field: "Command",
   placeholder: ":h The event starts in ten minutes",
   hint: "Tab completes and goes through the suggestions, Esc closes them. Arrow keys bring back earlier lines, Enter sends.",
@@ -17,13 +16,13 @@ export const commands = {
   problem: {
     noCommand:
       "This is no command, so it was not sent. A command begins with a colon: “:h …” shows a hint to everybody.",
-    forbidden: "This key may not send this command, so it was not sent. It may send: {{names}}",
+    forbidden: "You may not send this command, so it was not sent. You may send: {{names}}",
   },
   left_one: "{{count}} character left",
   left_other: "{{count}} characters left",
   tooLong: "A command has at most {{n}} characters; this has {{length}}.",
   unsendable: "A command is one line without control characters.",
-  noNames: "This key may not read players, so their names are not completed.",
+  noNames: "You may not read players, so their names are not completed.",
   list: "Commands",
   column: {
     command: "Command",
@@ -74,9 +73,8 @@ export const commands = {
     unknownCommand: "This page does not know the command, so it cannot check whom it is for.",
     noTarget: "It names no player.",
     hardToUndo: "This is hard to undo.",
-    playersForbidden: "This key may not read players, so nobody has checked whom this means.",
-    playersUnknown:
-      "The players on the server are not known right now, so nobody has checked whom this means.",
+    playersForbidden: "You may not read players, so nobody has checked whom this means.",
+    playersUnknown: "The players on the server are not known right now, so nobody has checked whom this means.",
     playersStale: "The list of players is {{age}} old: somebody may have joined or left since.",
     everybody_one: "{{word}} means everybody on the server: {{count}} player.",
     everybody_other: "{{word}} means everybody on the server: {{count}} players.",
@@ -97,25 +95,19 @@ export const commands = {
     more_one: "and {{count}} more",
     more_other: "and {{count}} more",
   },
-  phase: {
-    sending: "Sending",
-    lost: "No answer",
-    refused: "Refused",
-    sender: "Sender",
-    accepted: "Accepted",
-  },
+  group: { text: "Message, or the reason of a kick" },
+  phase: { sending: "Sending", lost: "No answer", refused: "Refused", sender: "Sender", accepted: "Accepted" },
   lost: "The answer was lost, so the command may have been accepted. Trying again is safe: Gatehouse takes it only once.",
   refusal: {
     "5005": "There is no command in it.",
-    "5009": "This key may not send this command. Ask the operator for the right to it.",
+    "5009": "You may not send this command. Ask the operator for the right to it.",
     "5010": "This key may not use version 2 of the API. Ask the operator.",
     "5015": "The queue of this server is full: 100 commands wait. Nothing was accepted, and nothing dropped.",
     "5016": "The limit of this key is used up for the moment.",
     "5100": "This key is blocked for spam. Nothing was accepted.",
     "5104": "Gatehouse cannot take this text: {{reason}}.",
     "5105": "This was already sent with another text. Send it as a new command.",
-    "5106":
-      "Gatehouse cannot promise to keep it (its disk may be full). Nothing was accepted; try again later.",
+    "5106": "Gatehouse cannot promise to keep it (its disk may be full). Nothing was accepted; try again later.",
     other: "Gatehouse says: {{message}} ({{code}}).",
   },
   status: {

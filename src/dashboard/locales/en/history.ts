@@ -38,15 +38,10 @@ export const history = {
     failed: "The download failed: {{message}} ({{code}}).",
     unreachable: "The download failed: Gatehouse cannot be reached.",
   },
-  presence: {
-    none: "0 min",
-    underMinute: "under 1 min",
-    minutes: "{{m}} min",
-    hours: "{{h}} h {{m}} min",
-  },
+  presence: { none: "0 min", underMinute: "under 1 min", minutes: "{{m}} min", hours: "{{h}} h" },
   plots: {
-    summary: "How full the server was.",
-    hourSummary: "Every reading that this page has seen.",
+    zoomOut: "Zoom out",
+    zoomHint: "Esc or a double click goes back, too.",
     players: "Players",
     average: "Average",
     band: "Lowest to highest",
@@ -63,8 +58,7 @@ export const history = {
     known: "{{percent}} of the period is known.",
     gaps: "Gaps are times when nobody was reading the server.",
     empty: "Nothing is recorded for this period",
-    emptyText:
-      "Gatehouse records as long as it reads the server. “Last hour” shows what this page has seen meanwhile.",
+    emptyText: "Gatehouse records as long as it reads the server. “Last hour” shows what this page has seen meanwhile.",
     young: "Recording has only just begun",
     youngText:
       "It began {{time}}, too recently for a plot of this period. “Last hour” shows what this page has seen meanwhile.",
@@ -81,6 +75,17 @@ export const history = {
       known: "Known",
     },
   },
+  present: {
+    title: "Who was there: {{time}}",
+    field: "Who was there at",
+    show: "Show",
+    unknown: "Nobody was reading the server at that moment, so somebody may be missing here.",
+    nobody: "Nobody was there.",
+    nobodyKnown: "Nobody is known to have been there.",
+    count_one: "{{count}} player",
+    count_other: "{{count}} players",
+    events: "What happened then",
+  },
   heat: {
     title: "Busy hours",
     caption: "Average players in each hour of the week, {{from}} to {{to}}",
@@ -94,15 +99,21 @@ export const history = {
   staff: {
     empty: "Nobody of the staff was there in this period",
     column: {
-      seconds: "On the server",
+      seconds: "Time",
       teams: "Teams",
+      role: "Role",
       commands: "Commands",
-      answered: "Calls answered",
+      kick: "Kicks",
+      ban: "Bans",
+      jail: "Jails",
+      message: "Messages",
+      teleport: "Teleports",
+      answered: "Calls",
       median: "Callers waited",
     },
     medianHint:
       "Callers waited: the middle of all waits until the answer. It is a range, because an answer is seen only by the next reading.",
-    between: "between {{low}} and {{high}}",
+    between: "{{low}} to {{high}}",
     atMost: "at most {{high}}",
   },
   playtime: {
@@ -116,7 +127,7 @@ export const history = {
     total_other: "{{time}} in {{count}} sessions",
     atLeast: "at least {{total}}",
     empty: "Not on the server in this period, as far as Gatehouse knows.",
-    hidden: "Sessions are left out: this key may not read {{sections}}.",
+    hidden: "Sessions are left out: you may not read {{sections}}.",
     off: "Gatehouse keeps no history: no archive is set up.",
     away: "The archive cannot be reached right now.",
     failed: "The sessions cannot be read right now.",
@@ -132,7 +143,6 @@ export const history = {
   },
   /** What the page itself has seen. */
   live: {
-    summary: "What happened while this page was open.",
     waiting: "Not enough data yet",
     waitingText: "The first lines appear in a few seconds, if you leave this page open.",
     presence: "Players and queue",

@@ -1,12 +1,16 @@
 // English text of the view "operator-health". `hint` says what a number means, `todo` what to do when it is bad.
+import { NOTICE_CODES, type NoticeCode } from "../../../core/notice-codes.ts";
 
 export const operatorHealth = {
   title: "Health",
-  summary: "Whether Gatehouse itself is well, and what to do when it is not.",
   ready: "Ready",
   readyText: "Gatehouse answers, and can save what it must keep.",
   notReady: "Not ready",
   notices: "Worth a look; nobody is kept from working by it:",
+  // In English, a notice is the sentence that comes with it.
+  notice: Object.fromEntries(Object.keys(NOTICE_CODES).map((code) => [code, "{{message}}"])) as {
+    [Code in NoticeCode]: string;
+  },
   readAt: "read {{age}} ago",
   noMetrics: "The numbers could not be read: {{message}} ({{code}}).",
   relay: "Asking the game API",
@@ -18,7 +22,6 @@ export const operatorHealth = {
   breakers: "Servers that keep failing",
   refusedKeys: "Refused server keys",
   activeServers: "Servers in use",
-  activeHint: "asked about in the last minute",
   snapshotAge: "Oldest data",
   calls: "Answers of the game API",
   callOk: "good answers",
@@ -55,6 +58,7 @@ export const operatorHealth = {
     pause: "After too many calls the game API makes Gatehouse wait.",
     breakers: "The game API could not reach them several times in a row, so they are asked less often.",
     refusedKeys: "The game API does not take them, so these servers are not asked.",
+    activeServers: "asked about in the last minute",
     snapshotAge: "Of all servers, the one that was read longest ago.",
     callTime: "How long the game API takes, on average.",
     misfits: "What the game API sent and Gatehouse could not use. The rest was shown.",
@@ -67,8 +71,7 @@ export const operatorHealth = {
       "Gatehouse lets none of them grow without end. When the list of unsaved events is full, Activity gets a gap: look after the archive.",
   },
   todo: {
-    budget:
-      "Nearly used up, so data gets older for a moment. If it stays so, ask the game for a higher limit.",
+    budget: "Nearly used up, so data gets older for a moment. If it stays so, ask the game for a higher limit.",
     pause: "It goes on by itself. If it comes back often, look for another program that uses the same keys.",
     breakers: "Overview shows which. Most often the game has trouble; wait for it.",
     refusedKeys: "Under Servers, set the key of each anew.",
@@ -82,7 +85,7 @@ export const operatorHealth = {
     known_urls: "Addresses asked for",
     guessing_addresses: "Addresses that tried wrong master keys",
     guessing_browsers: "Addresses that tried wrong cookies or links",
-    signing_in_keys: "Keys that browsers signed in with lately",
+    signing_in_people: "People who signed in lately",
     known_sessions: "Signed-in browsers in use",
     unsent_bytes: "Bytes on their way to readers",
     unsaved_usage: "Counts of use not saved yet",

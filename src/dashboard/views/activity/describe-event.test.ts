@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { EVENT_TYPES } from "../../../core/events/event-types.ts";
 import type { EventResource } from "../../../core/wire/event.ts";
-import { activity as en } from "../../locales/en/activity.ts";
-import { activity as ru } from "../../locales/ru/activity.ts";
+import { activity as en } from "../../locales/en/events.ts";
+import { activity as ru } from "../../locales/ru/events.ts";
 import { describeEvent, listPlayers, readGap } from "./describe-event.ts";
 
 function make(type: string, data: unknown, meta?: Record<string, unknown>): EventResource {
@@ -27,10 +27,7 @@ describe("the description of an event", () => {
       { kind: "word", word: "killed" },
       { kind: "player", player: { name: "C", id: "2" } },
     ]);
-    expect(describeEvent(make("player.killed", { Killed: "C:2" }))[0]).toEqual({
-      kind: "word",
-      word: "noKiller",
-    });
+    expect(describeEvent(make("player.killed", { Killed: "C:2" }))[0]).toEqual({ kind: "word", word: "noKiller" });
   });
 
   test("tells each changed field with the value before and now", () => {
@@ -80,9 +77,10 @@ describe("the description of an event", () => {
 
   test("leaves the sentence of an alert to what says it in the user's language", () => {
     const facts = { rule: "kills", subject: "Bob:2", text: "Bob killed 5 players within 60 seconds." };
-    expect(describeEvent(make("alert.raised", facts))).toEqual([{ kind: "alert", ...facts }]);
+    const words = { code: "kills", values: { count: 5, seconds: 60 } };
+    expect(describeEvent(make("alert.raised", facts, words))).toEqual([{ kind: "alert", ...facts, ...words }]);
     expect(describeEvent(make("alert.cleared", null))).toEqual([
-      { kind: "alert", rule: "", subject: "", text: "" },
+      { kind: "alert", rule: "", subject: "", text: "", code: "", values: {} },
     ]);
   });
 

@@ -8,18 +8,29 @@ export type Word =
   | "killed"
   | "noKiller"
   | "answers"
+  | "goesTo"
+  | "releases"
   | "caller"
   | "owner"
   | "throughGatehouse"
   | "waiting"
   | "changed";
 
+/** `code` and `values` are what `text` says, for other languages; an alert of an older Gatehouse has no code. */
+export type AlertFacts = {
+  readonly rule: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly code: string;
+  readonly values: Fields;
+};
+
 export type EventPart =
   | { readonly kind: "player"; readonly player: PlayerRef }
   | { readonly kind: "word"; readonly word: Word }
   | { readonly kind: "text" | "code" | "team" | "role"; readonly text: string }
   | { readonly kind: "callNumber" | "count"; readonly text: string }
-  | { readonly kind: "alert"; readonly rule: string; readonly subject: string; readonly text: string }
+  | ({ readonly kind: "alert" } & AlertFacts)
   | { readonly kind: "gameError"; readonly code: number | undefined; readonly message: string | undefined }
   | {
       readonly kind: "change";
@@ -51,6 +62,8 @@ const DESCRIPTIONS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ["custom.unknown", ({ Event, Data }) => [textOf("code", Event), textOf("text", Data)]],
   ["modcall.opened", ({ Caller }) => [playerOf(Caller)]],
   ["modcall.answered", ({ Caller, Moderator }) => [playerOf(Moderator), wordOf("answers"), playerOf(Caller)]],
+  ["modcall.claimed", ({ Caller }, { by }) => [whoOf(by), wordOf("goesTo"), playerOf(Caller)]],
+  ["modcall.released", ({ Caller }, { by }) => [whoOf(by), wordOf("releases"), playerOf(Caller)]],
   ["call.opened", describeCall],
   ["call.changed", (data, { changed }) => [...describeCall(data), ...listFields(changed)]],
   ["call.closed", describeCall],
@@ -61,8 +74,7 @@ const DESCRIPTIONS: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ["staff.removed", describeStaff],
   [
     "queue.changed",
-    ({ Queue }) =>
-      Array.isArray(Queue) ? [wordOf("waiting"), { kind: "count", text: String(Queue.length) }] : [],
+    ({ Queue }) => (Array.isArray(Queue) ? [wordOf("waiting"), { kind: "count", text: String(Queue.length) }] : []),
   ],
   ["server.changed", (data, { before }) => listChanges(before, data)],
   ["server.offline", describeState],
@@ -82,9 +94,7 @@ export function describeEvent({ type, data, meta }: EventResource): readonly Eve
 /** The players that an event names with an id, as far as it says their names. */
 export function listPlayers(event: EventResource): readonly (PlayerRef & { readonly id: string })[] {
   return describeEvent(event).flatMap((part) =>
-    part.kind === "player" && part.player.id !== undefined
-      ? [{ name: part.player.name, id: part.player.id }]
-      : [],
+    part.kind === "player" && part.player.id !== undefined ? [{ name: part.player.name, id: part.player.id }] : [],
   );
 }
 
@@ -163,8 +173,9 @@ function describeState({ upstream_code: code, upstream_message: message }: Field
   ];
 }
 
-function describeAlert({ rule, subject, text }: Fields): readonly EventPart[] {
-  return [{ kind: "alert", rule: writeValue(rule), subject: writeValue(subject), text: writeValue(text) }];
+function describeAlert({ rule, subject, text }: Fields, { code, values }: Fields): readonly EventPart[] {
+  const words = { code: writeValue(code), values: toFields(values) };
+  return [{ kind: "alert", rule: writeValue(rule), subject: writeValue(subject), text: writeValue(text), ...words }];
 }
 
 function listFields(changed: unknown): readonly EventPart[] {
@@ -183,9 +194,12 @@ function listChanges(before: unknown, now: Fields): readonly EventPart[] {
 }
 
 function playerOf(value: unknown): EventPart | undefined {
-  return typeof value === "string" && value !== ""
-    ? { kind: "player", player: parsePlayerRef(value) }
-    : undefined;
+  return typeof value === "string" && value !== "" ? { kind: "player", player: parsePlayerRef(value) } : undefined;
+}
+
+/** A person or a key, not a player. */
+function whoOf(value: unknown): EventPart | undefined {
+  return textOf("text", toFields(value).name);
 }
 
 function playerById(value: unknown, name = ""): EventPart | undefined {

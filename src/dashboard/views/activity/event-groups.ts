@@ -2,40 +2,22 @@
 import { type EventType, sectionOfType } from "../../../core/events/event-types.ts";
 import type { Section } from "../../../core/sections.ts";
 
-export const GROUPS = [
-  "presence",
-  "kills",
-  "commands",
-  "modCalls",
-  "emergencies",
-  "players",
-  "vehicles",
-  "staff",
-  "queue",
-  "server",
-] as const;
-export type Group = (typeof GROUPS)[number];
-
 /** The types of each group, which all need the same section. */
-const TYPES: Readonly<Record<Group, readonly EventType[]>> = {
+const TYPES = {
   presence: ["player.joined", "player.left"],
   kills: ["player.killed"],
   commands: ["command.used", "custom.command", "custom.unknown"],
-  modCalls: ["modcall.opened", "modcall.answered"],
+  modCalls: ["modcall.opened", "modcall.claimed", "modcall.released", "modcall.answered"],
   emergencies: ["call.opened", "call.changed", "call.closed"],
   players: ["player.changed"],
   vehicles: ["vehicle.spawned", "vehicle.removed"],
   staff: ["staff.added", "staff.removed"],
   queue: ["queue.changed"],
-  server: [
-    "server.changed",
-    "server.online",
-    "server.offline",
-    "server.unreachable",
-    "alert.raised",
-    "alert.cleared",
-  ],
-};
+  server: ["server.changed", "server.online", "server.offline", "server.unreachable", "alert.raised", "alert.cleared"],
+} as const satisfies Record<string, readonly EventType[]>;
+
+export type Group = keyof typeof TYPES;
+export const GROUPS = Object.keys(TYPES) as Group[];
 
 const GROUP_OF: ReadonlyMap<string, Group> = new Map(
   GROUPS.flatMap((group) => TYPES[group].map((type) => [type, group] as const)),

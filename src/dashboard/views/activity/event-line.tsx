@@ -4,16 +4,16 @@ import { createContext, Fragment, memo, useContext } from "react";
 import { useTranslation } from "react-i18next";
 import { SECTIONS } from "../../../core/sections.ts";
 import type { EventResource } from "../../../core/wire/event.ts";
-import { useGameErrorText } from "../../parts/game-error-text.ts";
-import { GameText } from "../../parts/game-text.tsx";
 import { Icon, type IconName } from "../../parts/icon.tsx";
 import { LazyView, type LoadView } from "../../parts/lazy-view.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { PlayerName } from "../../parts/player-name.tsx";
-import { TeamName } from "../../parts/team.tsx";
+import { useGameErrorText } from "../../parts/text/game-error-text.ts";
+import { GameText } from "../../parts/text/game-text.tsx";
+import { PlayerName } from "../../parts/text/player-name.tsx";
+import { TeamName } from "../../parts/text/team.tsx";
+import { Moment } from "../../parts/text/time.tsx";
 import type { PlayerRef } from "../../player-ref.ts";
-import { useFormat } from "../../state/use-format.ts";
-import { describeEvent, type EventPart, type GapFacts, readGap } from "./describe-event.ts";
+import { useFormat } from "../../state/time/use-format.ts";
+import { type AlertFacts, describeEvent, type EventPart, type GapFacts, readGap } from "./describe-event.ts";
 import { findGroup, type Group } from "./event-groups.ts";
 
 type Look = { readonly icon: IconName; readonly colour: string };
@@ -41,15 +41,9 @@ export const EventLine = memo(function EventLine({ event }: { readonly event: Ev
 
 function PlainLine({ event }: { readonly event: EventResource }) {
   const { t } = useTranslation("activity");
-  const { icon, colour } = findLook(event.type);
   return (
     <li className="time-line-entry" data-type={event.type}>
-      <span className="time-line-moment">
-        <Moment seconds={event.at / 1000} isTimeOnly />
-      </span>
-      <ThemeIcon variant="light" color={colour} size="md" radius="xl" aria-hidden>
-        <Icon name={icon} size={15} />
-      </ThemeIcon>
+      <LineStart event={event} {...findLook(event.type)} />
       <div className="time-line-text">
         <Text component="span" size="sm" c="dimmed" className="time-line-label">
           <TypeName type={event.type} />
@@ -85,47 +79,52 @@ function TypeName({ type }: { readonly type: string }) {
   return isKnown ? t(key as "type.player_joined") : t("unknownType");
 }
 
-/** Nothing for an event that is not a gap. */
-export function GapLine({ event }: { readonly event: EventResource }) {
+function GapLine({ event }: { readonly event: EventResource }) {
+  const { t } = useTranslation("activity");
   const gap = readGap(event);
-  return gap && <GapFactsLine event={event} gap={gap} />;
-}
-
-function GapFactsLine({ event, gap }: { readonly event: EventResource; readonly gap: GapFacts }) {
-  const { t } = useTranslation(["activity", "status"]);
-  const section = SECTIONS.find((name) => name === gap.section);
-  const what = section === undefined ? t("gap.all") : t(`status:sections.${section}`);
-  const span = useSpanText(gap);
+  const concerned = useConcernedText(gap);
+  if (!gap) return null;
   return (
     <li className="time-line-entry time-line-gap" data-type="gap" data-reason={gap.reason}>
-      <span className="time-line-moment">
-        <Moment seconds={event.at / 1000} isTimeOnly />
-      </span>
-      <ThemeIcon variant="light" color="orange" size="md" radius="xl" aria-hidden>
-        <Icon name="warning" size={15} />
-      </ThemeIcon>
+      <LineStart event={event} icon="warning" colour="orange" />
       <div>
         <Text size="sm" fw={600}>
           {t("gap.title")}
         </Text>
         <Text size="sm">{t(`gap.${gap.reason}`)}</Text>
-        <Text size="sm">
-          {t("gap.concerns", { what })} {span}
-        </Text>
+        <Text size="sm">{concerned}</Text>
       </div>
     </li>
   );
 }
 
+function LineStart({ event, icon, colour }: Look & { readonly event: EventResource }) {
+  return (
+    <>
+      <span className="time-line-moment">
+        <Moment seconds={event.at / 1000} isTimeOnly />
+      </span>
+      <ThemeIcon variant="light" color={colour} size="md" radius="xl" aria-hidden>
+        <Icon name={icon} size={15} />
+      </ThemeIcon>
+    </>
+  );
+}
+
 /** The gap in one text: what it concerns, when, and why. Undefined for an event that is not a gap. */
 export function useGapText(event: EventResource): string | undefined {
-  const { t } = useTranslation(["activity", "status"]);
+  const { t } = useTranslation("activity");
   const gap = readGap(event);
-  const span = useSpanText({ from: gap?.from, to: gap?.to });
-  if (!gap) return undefined;
-  const section = SECTIONS.find((name) => name === gap.section);
+  const concerned = useConcernedText(gap);
+  return gap && `${concerned} ${t(`gap.${gap.reason}`)}`;
+}
+
+/** What a gap concerns, and when. */
+function useConcernedText(gap: GapFacts | undefined): string {
+  const { t } = useTranslation(["activity", "status"]);
+  const section = SECTIONS.find((name) => name === gap?.section);
   const what = section === undefined ? t("gap.all") : t(`status:sections.${section}`);
-  return `${t("gap.concerns", { what })} ${span} ${t(`gap.${gap.reason}`)}`;
+  return `${t("gap.concerns", { what })} ${useSpanText({ from: gap?.from, to: gap?.to })}`;
 }
 
 function useSpanText({ from, to }: Pick<GapFacts, "from" | "to">): string {
@@ -148,7 +147,7 @@ function Part({ part }: { readonly part: EventPart }) {
   if (part.kind === "code") return <GameText text={part.text} max={160} isCode />;
   if (part.kind === "team") return <TeamName team={part.text} />;
   if (part.kind === "change") return <Change {...part} />;
-  if (part.kind === "alert") return <AlertPart {...part} />;
+  if (part.kind === "alert") return <AlertPart facts={part} />;
   if (part.kind === "gameError") return <GameError code={part.code} message={part.message} />;
   if (part.kind === "word" && part.word === "killed") {
     return (
@@ -168,18 +167,16 @@ function Part({ part }: { readonly part: EventPart }) {
   );
 }
 
-type AlertFacts = { readonly rule: string; readonly subject: string; readonly text: string };
-
 /**
  * How the code that says an alert in the user's language is loaded; without it the alert says what Gatehouse wrote. The views
  * give it, because a file that several lazy ones import is loaded with the page, and so would be what it loads.
  */
 export const LoadAlertContext = createContext<LoadView<AlertFacts> | undefined>(undefined);
 
-function AlertPart({ rule, subject, text }: AlertFacts) {
+function AlertPart({ facts }: { readonly facts: AlertFacts }) {
   const load = useContext(LoadAlertContext);
-  const plain = <GameText text={text} max={120} />;
-  return load ? <LazyView load={load} given={{ rule, subject, text }} placeholder={plain} /> : plain;
+  const plain = <GameText text={facts.text} max={120} />;
+  return load ? <LazyView load={load} given={facts} placeholder={plain} /> : plain;
 }
 
 function Dimmed({ text }: { readonly text: string }) {

@@ -10,15 +10,7 @@ const KNOWN = [
 ];
 
 function makeJoin(Player: string): EventResource {
-  return {
-    id: Player,
-    type: "player.joined",
-    at: 0,
-    seen_at: 0,
-    source: "log",
-    backfill: false,
-    data: { Player },
-  };
+  return { id: Player, type: "player.joined", at: 0, seen_at: 0, source: "log", backfill: false, data: { Player } };
 }
 
 describe("finding a player", () => {

@@ -1,7 +1,7 @@
 // A player as completions and confirmations show them: name, id and team, without buttons, so that a label can hold it.
 import { Text } from "@mantine/core";
-import { cutText, MarkedText } from "../../parts/game-text.tsx";
-import { TeamDot, useTeamName } from "../../parts/team.tsx";
+import { cutText, MarkedText } from "../../parts/text/game-text.tsx";
+import { TeamDot, useTeamName } from "../../parts/text/team.tsx";
 import type { Candidate } from "./targets.ts";
 
 const NAME_MAX = 48;

@@ -3,10 +3,10 @@
 import { Box, Button, Group, Paper, Text, TextInput, VisuallyHidden } from "@mantine/core";
 import { type FormEvent, type KeyboardEvent, useId, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { COMMAND_CHARACTERS_MAX, parseCommand } from "../../../core/command.ts";
+import { COMMAND_CHARACTERS_MAX, parseCommand } from "../../../core/commands/command.ts";
 import { isRefusal } from "../../../core/errors.ts";
-import { MarkedText } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
+import { MarkedText } from "../../parts/text/game-text.tsx";
 import { CandidateText } from "./candidate-text.tsx";
 import { type Suggestion, suggest } from "./suggest.ts";
 import type { Candidate } from "./targets.ts";
@@ -34,7 +34,7 @@ export function CommandLine(props: {
   const listId = useId();
   const input = useRef<HTMLInputElement>(null);
   const [isListing, setListing] = useState(false);
-  /** The line of the active suggestion. Not its place, because players join and leave while the list is open. */
+  /** The line of the active suggestion. Not its index, because players join and leave while the list is open. */
   const [activeLine, setActiveLine] = useState<string>();
   /** What the list completes. Tab puts one candidate after another into the line, and the list stays as it is. */
   const [typed, setTyped] = useState(value);

@@ -1,12 +1,14 @@
 // The confirmation of a command: what is sent, why it is asked about, and everybody whom it is for, by name and id. Where a
 // target means several players, the user chooses.
+
 import { Box, Checkbox, Fieldset, List, Stack, Text } from "@mantine/core";
 import { type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Dialog, DialogButtons, type DialogState } from "../../parts/dialog.tsx";
-import { NamedSentence } from "../../parts/name-text.tsx";
+import { NamedSentence } from "../../parts/text/game-text.tsx";
+import { Note } from "../../parts/text/plain-text.tsx";
 import { CandidateText } from "./candidate-text.tsx";
-import { CommandText } from "./command-text.tsx";
+import { CommandText } from "./command-status.tsx";
 import { type Choices, choiceKey, isSendable, type Plan, type WrittenPlan, writePlan } from "./judge-line.ts";
 import { type Candidate, keyOfPlayer, type Target } from "./targets.ts";
 
@@ -66,8 +68,8 @@ function QuestionForm(props: {
     <Stack gap="sm">
       <Notes question={props.question} />
       {plan.targets.map((targets, index) =>
-        targets.map((target, place) => {
-          const key = choiceKey(index, place);
+        targets.map((target, position) => {
+          const key = choiceKey(index, position);
           return (
             target.kind === "several" && (
               <PlayerChoice
@@ -110,9 +112,7 @@ function Notes({ question }: { readonly question: Question }) {
   for (const [index, targets] of plan.targets.entries()) {
     const mayBeAbsent = plan.line.targets[index]?.kind === "users";
     const noted = targets.filter(({ kind }) => NOTED_KINDS.has(kind));
-    notes.push(
-      ...noted.map((target) => <TargetNote key={target.word} target={target} mayBeAbsent={mayBeAbsent} />),
-    );
+    notes.push(...noted.map((target) => <TargetNote key={target.word} target={target} mayBeAbsent={mayBeAbsent} />));
   }
   if (question.isAskedAgain) notes.unshift(t("confirm.changed"));
   if (notes.length === 0) return null;
@@ -130,22 +130,20 @@ function Notes({ question }: { readonly question: Question }) {
 function TargetNote({ target, mayBeAbsent }: { readonly target: Target; readonly mayBeAbsent: boolean }) {
   const { t } = useTranslation("commands");
   const { word } = target;
-  const say = (write: (place: string) => string) => (
-    <NamedSentence names={[word]} write={(place = "") => write(place)} />
-  );
+  const say = (write: (name: string) => string) => <NamedSentence names={[word]} write={(name = "") => write(name)} />;
   switch (target.kind) {
     case "everybody":
     case "team": {
       const count = target.players?.length;
-      if (count === undefined) return say((place) => t(`confirm.${target.kind}Uncounted`, { word: place }));
-      return say((place) => t(`confirm.${target.kind}`, { word: place, count }));
+      if (count === undefined) return say((name) => t(`confirm.${target.kind}Uncounted`, { word: name }));
+      return say((name) => t(`confirm.${target.kind}`, { word: name, count }));
     }
     case "part":
-      return say((place) => t("confirm.part", { word: place }));
+      return say((name) => t("confirm.part", { word: name }));
     case "sender":
-      return say((place) => t("confirm.sender", { word: place }));
+      return say((name) => t("confirm.sender", { word: name }));
     case "nobody":
-      return say((place) => t(mayBeAbsent ? "confirm.nobodyHere" : "confirm.nobody", { word: place }));
+      return say((name) => t(mayBeAbsent ? "confirm.nobodyHere" : "confirm.nobody", { word: name }));
     default:
       return null;
   }
@@ -161,10 +159,7 @@ function PlayerChoice(props: {
   const { players, word } = target;
   const legend = (
     <span className="confirm-note">
-      <NamedSentence
-        names={[word]}
-        write={(place) => t("confirm.several", { word: place, count: players.length })}
-      />
+      <NamedSentence names={[word]} write={(name) => t("confirm.several", { word: name, count: players.length })} />
     </span>
   );
   return (
@@ -205,12 +200,7 @@ function MeantPlayers(props: { readonly meant: readonly Candidate[] | undefined;
         {title}
       </Text>
       {/* Focusable, because a long list scrolls. */}
-      <Box
-        className="meant-players"
-        role="group"
-        aria-label={title}
-        tabIndex={meant.length > 5 ? 0 : undefined}
-      >
+      <Box className="meant-players" role="group" aria-label={title} tabIndex={meant.length > 5 ? 0 : undefined}>
         <ul className="plain-list">
           {meant.slice(0, PLAYERS_SHOWN_MAX).map((player) => (
             <li key={keyOfPlayer(player)}>
@@ -226,11 +216,5 @@ function MeantPlayers(props: { readonly meant: readonly Candidate[] | undefined;
 
 function More({ count }: { readonly count: number }) {
   const { t } = useTranslation("commands");
-  return (
-    count > 0 && (
-      <Text size="sm" c="dimmed">
-        {t("confirm.more", { count })}
-      </Text>
-    )
-  );
+  return count > 0 && <Note>{t("confirm.more", { count })}</Note>;
 }

@@ -13,11 +13,7 @@ const BOBBY = { name: "Bobby", id: "4", team: "Fire" };
 const PLAYERS = [ANNA, HANNAH, BOB, BOBBY];
 const ALL = ["*"];
 
-function judge(
-  line: string,
-  players: readonly Candidate[] | undefined = PLAYERS,
-  isStale = false,
-): Judgement {
+function judge(line: string, players: readonly Candidate[] | undefined = PLAYERS, isStale = false): Judgement {
   return judgeLine(line, ALL, { players, isStale });
 }
 
@@ -250,4 +246,14 @@ describe("for any names", () => {
       { numRuns: repeat({ usual: 1_000, long: 20_000 }) },
     );
   });
+});
+
+test("by id, several players are named by what stays right when somebody joins", () => {
+  const roster = { players: PLAYERS, isStale: false, isById: true };
+  const judged = judgeLine(":kick 1,3,4 spam", ALL, roster);
+  expect(writePlan(planOf(judged))).toEqual({ text: ":kick 1,3,4 spam", meant: [[ANNA, BOB, BOBBY]] });
+  // Somebody whose name begins with the id would be meant as well, so that player is named by the name.
+  const namesake = { name: "3rd", id: "9", team: undefined };
+  const other = judgeLine(":kick 1,3", ALL, { ...roster, players: [ANNA, BOB, namesake] });
+  expect(writePlan(planOf(other))).toEqual({ text: ":kick 1,Bob", meant: [[ANNA, BOB]] });
 });

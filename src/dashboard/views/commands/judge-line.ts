@@ -1,16 +1,9 @@
 // Judges a typed line before it is sent: refused, ready, or to be confirmed, and by which exact words each player is named.
-import { mayRun, parseCommand } from "../../../core/command.ts";
+import { mayRun, parseCommand } from "../../../core/commands/command.ts";
 import { isRefusal } from "../../../core/errors.ts";
-import { isHardToUndo } from "../known-commands.ts";
+import { isHardToUndo } from "./known-commands.ts";
 import { type ParsedLine, parseLine, writeLine } from "./parse-line.ts";
-import {
-  type Candidate,
-  keyOfPlayer,
-  listMeant,
-  resolveTarget,
-  type Target,
-  writeTarget,
-} from "./targets.ts";
+import { type Candidate, keyOfPlayer, listMeant, resolveTarget, type Target, writeTarget } from "./targets.ts";
 
 /** The players on the server, as far as this key can know them. */
 export type Roster = {
@@ -18,6 +11,8 @@ export type Roster = {
   readonly players: readonly Candidate[] | undefined;
   /** Whether players may have joined or left since they were read. */
   readonly isStale: boolean;
+  /** Whether players are named by their ids, which stay right when somebody joins. */
+  readonly isById?: boolean;
 };
 
 /** Why a command must be confirmed, apart from its targets. */
@@ -29,6 +24,7 @@ export type Plan = {
   readonly targets: readonly (readonly Target[])[];
   readonly concerns: readonly Concern[];
   readonly players: readonly Candidate[] | undefined;
+  readonly isById: boolean;
 };
 
 /**
@@ -63,10 +59,14 @@ export function judgeLine(line: string, allowed: readonly string[], roster: Rost
     return { kind: "ready", text: line.trim(), plan: undefined };
   }
   if (!mayRun(allowed, `:${parsed.name}`)) return { kind: "refused", reason: "forbidden" };
-  const targets = parsed.targets.map(({ kind, words }) =>
-    words.map((word) => resolveTarget(word, players, kind)),
-  );
-  const plan: Plan = { line: parsed, targets, concerns: listConcerns(parsed, roster), players };
+  const targets = parsed.targets.map(({ kind, words }) => words.map((word) => resolveTarget(word, players, kind)));
+  const plan: Plan = {
+    line: parsed,
+    targets,
+    concerns: listConcerns(parsed, roster),
+    players,
+    isById: roster.isById ?? false,
+  };
   const written = plan.concerns.length > 0 || !targets.flat().every(isCertain) ? undefined : writePlan(plan);
   const isForMany = written?.meant.some((meant) => (meant?.length ?? 0) > 1);
   return written && !isForMany ? { kind: "ready", text: written.text, plan } : { kind: "ask", plan };
@@ -77,10 +77,10 @@ export function writePlan(plan: Plan, choices: Choices = NO_CHOICES): WrittenPla
   const words: string[][] = [];
   for (const [index, targets] of plan.targets.entries()) {
     const written: string[] = [];
-    for (const [place, target] of targets.entries()) {
-      const chosen = choices.get(choiceKey(index, place));
+    for (const [position, target] of targets.entries()) {
+      const chosen = choices.get(choiceKey(index, position));
       if (target.kind === "several" && !chosen?.size) return undefined;
-      written.push(...writeWords(target, chosen, plan.players ?? []));
+      written.push(...writeWords(target, chosen, plan));
     }
     words.push([...new Set(written)]);
   }
@@ -92,9 +92,9 @@ export function writePlan(plan: Plan, choices: Choices = NO_CHOICES): WrittenPla
   return { text, meant };
 }
 
-/** Names a target for `Choices`: the argument, and its place in the list. */
-export function choiceKey(index: number, place: number): string {
-  return `${index} ${place}`;
+/** Names a target for `Choices`: the argument, and its position in the list. */
+export function choiceKey(index: number, position: number): string {
+  return `${index} ${position}`;
 }
 
 /** Whether two written plans mean the same players, so that one that was confirmed stands for the other. */
@@ -130,13 +130,14 @@ function listConcerns(line: ParsedLine, { players, isStale }: Roster): Concern[]
 function writeWords(
   target: Target,
   chosen: ReadonlySet<string> | undefined,
-  players: readonly Candidate[],
+  { players = [], isById }: Pick<Plan, "players" | "isById">,
 ): string[] {
   if (target.kind !== "one" && target.kind !== "part" && target.kind !== "several") return [target.word];
   const wanted =
-    target.kind === "several"
-      ? target.players.filter((player) => chosen?.has(keyOfPlayer(player)))
-      : target.players;
+    target.kind === "several" ? target.players.filter((player) => chosen?.has(keyOfPlayer(player))) : target.players;
   // A player whom no word names alone is named as typed; everybody whom that means is shown.
-  return wanted.map((player) => writeTarget(player, players) ?? target.word);
+  return wanted.map((player) => {
+    const id = isById ? writeTarget({ ...player, name: "" }, players) : undefined;
+    return id ?? writeTarget(player, players) ?? target.word;
+  });
 }

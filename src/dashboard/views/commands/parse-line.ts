@@ -1,6 +1,6 @@
 // Reads a typed line as the game would: the name of the command, the players that it names, and the rest. A missing colon and
 // spaces after commas are mended.
-import { findArguments, type TargetKind } from "../known-commands.ts";
+import { findArguments, type TargetKind } from "./known-commands.ts";
 
 /** The targets of one argument, as they were typed. */
 export type TargetWords = { readonly kind: TargetKind; readonly words: readonly string[] };
@@ -49,9 +49,7 @@ export function parseLine(line: string, isTarget: (word: string) => boolean): Pa
 
 /** The line that is sent, with these targets in place of the typed ones. */
 export function writeLine({ name, rest }: ParsedLine, targets: readonly (readonly string[])[]): string {
-  return [`:${name}`, ...targets.map((words) => words.join(",")), rest]
-    .filter((part) => part !== "")
-    .join(" ");
+  return [`:${name}`, ...targets.map((words) => words.join(",")), rest].filter((part) => part !== "").join(" ");
 }
 
 function takeWord(text: string): { word: string; after: string } {

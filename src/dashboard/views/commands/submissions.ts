@@ -99,9 +99,7 @@ export class SubmissionStore {
           phase: isUncertain(outcome.error) ? "lost" : "refused",
           error: outcome.error,
           retryAt:
-            outcome.error.retryAfter === undefined
-              ? undefined
-              : outcome.receivedAt + outcome.error.retryAfter * 1000,
+            outcome.error.retryAfter === undefined ? undefined : outcome.receivedAt + outcome.error.retryAfter * 1000,
         };
     this.#replace(after);
     return after;
@@ -125,7 +123,5 @@ function isUncertain({ code, status }: ApiError): boolean {
 
 /** `crypto.randomUUID` does not exist on a page without TLS. */
 function mintIdempotencyKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

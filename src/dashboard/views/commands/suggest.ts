@@ -1,6 +1,6 @@
 // How a line could go on: every command that the key may send, every player on the server, and the words for everybody.
-import { mayRun } from "../../../core/command.ts";
-import { findArguments, KNOWN_COMMANDS, type KnownCommand } from "../known-commands.ts";
+import { mayRun } from "../../../core/commands/command.ts";
+import { findArguments, KNOWN_COMMANDS, type KnownCommand } from "./known-commands.ts";
 import { type Candidate, EVERYBODY_WORDS, isSamePlayer, resolveTarget, writeTarget } from "./targets.ts";
 
 export type Suggestion = {
@@ -73,12 +73,7 @@ function suggestPlayers(before: string, typed: string, players: readonly Candida
   return [
     ...found,
     ...groups.map(
-      (word): Suggestion => ({
-        kind: "everybody",
-        line: `${kept}${word} `,
-        label: word,
-        count: players.length,
-      }),
+      (word): Suggestion => ({ kind: "everybody", line: `${kept}${word} `, label: word, count: players.length }),
     ),
   ];
 }

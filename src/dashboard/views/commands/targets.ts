@@ -1,8 +1,8 @@
 // Whom a target of a command means. The game takes an id, the beginning of a name in any case, and words for groups.
 import type { PlayerRef } from "../../player-ref.ts";
 import { TEAMS } from "../../team-colours.ts";
-import type { TargetKind } from "../known-commands.ts";
 import { findTarget } from "../player/player-target.ts";
+import type { TargetKind } from "./known-commands.ts";
 
 export type Candidate = PlayerRef & { readonly team: string | undefined };
 
@@ -15,11 +15,7 @@ export type Candidate = PlayerRef & { readonly team: string | undefined };
 export type Target =
   | { readonly kind: "one" | "part"; readonly word: string; readonly players: readonly [Candidate] }
   | { readonly kind: "several"; readonly word: string; readonly players: readonly Candidate[] }
-  | {
-      readonly kind: "everybody" | "team";
-      readonly word: string;
-      readonly players: readonly Candidate[] | undefined;
-    }
+  | { readonly kind: "everybody" | "team"; readonly word: string; readonly players: readonly Candidate[] | undefined }
   | { readonly kind: "sender" | "nobody" | "unchecked" | "absent"; readonly word: string };
 
 const EVERYBODY: ReadonlySet<string> = new Set(["all", "others"]);

@@ -1,32 +1,30 @@
 // Two buttons that download what a view shows, as CSV and as JSON.
+
 import { Button, Group, Text } from "@mantine/core";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ApiError } from "../../api/request.ts";
+import { saveFile } from "../../parts/save-file.ts";
+import { Note } from "../../parts/text/plain-text.tsx";
 import {
   EXPORT_ROWS_MAX,
   type ExportFormat,
   type ExportSpec,
   exportHistory,
   nameExport,
-} from "../../state/export-history.ts";
-import { useServerSession } from "../../state/session.ts";
-import { useFormat } from "../../state/use-format.ts";
-import { useServerState } from "../../state/use-server-state.tsx";
-import "./texts.ts";
+} from "../../state/history/export-history.ts";
+import { useServerState } from "../../state/server/use-server-state.tsx";
+import { useServerSession } from "../../state/session/session.ts";
+import { useFormat } from "../../state/time/use-format.ts";
 
 const FORMATS: readonly ExportFormat[] = ["csv", "json"];
-const TYPES: Readonly<Record<ExportFormat, string>> = {
-  csv: "text/csv;charset=utf-8",
-  json: "application/json",
-};
-/** The browser has read the file by then. */
-const RELEASE_MS = 60_000;
+const TYPES: Readonly<Record<ExportFormat, string>> = { csv: "text/csv;charset=utf-8", json: "application/json" };
 
 export function ExportButtons({ spec }: { readonly spec: ExportSpec | undefined }) {
   const { t } = useTranslation("history");
   const format = useFormat();
-  const { api, pace, serverId } = useServerSession();
+  const session = useServerSession();
+  const { api, pace, serverId } = session;
   const server = useServerState().state?.Name ?? serverId;
   const [running, setRunning] = useState<ExportFormat>();
   const [message, setMessage] = useState("");
@@ -39,7 +37,7 @@ export function ExportButtons({ spec }: { readonly spec: ExportSpec | undefined 
       const exported = await exportHistory(api, pace, spec, kind, waitFor, Date.now);
       if ("error" in exported) return setMessage(describeFailure(exported.error));
       const name = nameExport(spec, server, kind);
-      saveFile(name, TYPES[kind], exported.text);
+      saveFile(name, new Blob([exported.text], { type: TYPES[kind] }));
       const isCut = exported.isCut ? ` ${t("export.cut", { n: format.number(EXPORT_ROWS_MAX) })}` : "";
       setMessage(t("export.done", { name }) + isCut);
     } finally {
@@ -51,11 +49,11 @@ export function ExportButtons({ spec }: { readonly spec: ExportSpec | undefined 
     return code === 0 ? t("export.unreachable") : t("export.failed", { message: reason, code });
   }
 
+  // Keys may keep what they read; a person needs the right.
+  if (session.kind === "caller" && session.person && !session.may.has("exports")) return null;
   return (
     <Group gap="xs" role="group" aria-label={t("export.label")}>
-      <Text size="sm" c="dimmed" aria-hidden>
-        {t("export.label")}
-      </Text>
+      <Note aria-hidden>{t("export.label")}</Note>
       {FORMATS.map((kind) => (
         <Button
           key={kind}
@@ -79,13 +77,4 @@ export function ExportButtons({ spec }: { readonly spec: ExportSpec | undefined 
 
 function waitFor(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-function saveFile(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), RELEASE_MS);
 }

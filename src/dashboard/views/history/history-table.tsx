@@ -1,19 +1,20 @@
 // A list about the past as a table, with its period, its downloads, and what there is instead of it.
 import { Alert, Button, Group, Stack } from "@mantine/core";
+import type { TFunction } from "i18next";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { HistoryAnswers, HistoryList } from "../../api/history.ts";
-import { DataTable } from "../../parts/data-table.tsx";
+import type { HistoryAnswers, HistoryList } from "../../api/caller.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { LoadingState } from "../../parts/states.tsx";
-import type { ShownColumn } from "../../parts/table-columns.ts";
-import type { Sorting } from "../../parts/table-rows.ts";
-import type { PeriodChoice } from "../../state/period.ts";
-import { useHistoryList, useHistoryProblem, useMayAsk } from "../../state/use-history.ts";
+import { FailedState, ForbiddenNotice, LoadingState, Notice } from "../../parts/states.tsx";
+import { DataTable } from "../../parts/table/data-table.tsx";
+import { type ShownColumn, valueColumn } from "../../parts/table/table-columns.ts";
+import type { Sorting } from "../../parts/table/table-rows.ts";
+import { CopyablePlayer, CopyableText } from "../../parts/text/player-name.tsx";
+import { parsePlayerRef } from "../../player-ref.ts";
+import type { PeriodChoice } from "../../state/history/period.ts";
+import { type HistoryProblem, useHistoryList, useHistoryProblem, useMayAsk } from "../../state/history/use-history.ts";
 import { ExportButtons } from "./export-buttons.tsx";
-import { HistoryProblemNotice } from "./history-problem.tsx";
 import { PeriodField } from "./period-field.tsx";
-import "./texts.ts";
 
 const OFFERED = ["today", "week", "month"] as const;
 
@@ -79,4 +80,36 @@ function Rows<Q extends RankingList>(
       )}
     </Stack>
   );
+}
+
+export function HistoryProblemNotice(props: { readonly problem: HistoryProblem; readonly onRetry: () => void }) {
+  const { t } = useTranslation("history");
+  const { problem, onRetry } = props;
+  if (problem.kind === "forbidden") return <ForbiddenNotice sections={problem.sections} />;
+  if (problem.kind === "failed") return <FailedState error={problem.error} onRetry={onRetry} />;
+  return (
+    <Notice icon={problem.kind === "off" ? "empty" : "warning"} title={t(`problem.${problem.kind}`)}>
+      {t(problem.kind === "off" ? "problem.offText" : "problem.awayText")}
+    </Notice>
+  );
+}
+
+type Named = { readonly player: string; readonly id: string };
+
+export function makePlayerColumns<Row extends Named>(t: TFunction<"history">): readonly ShownColumn<Row>[] {
+  return [
+    {
+      id: "name",
+      title: t("playtime.column.name"),
+      readValue: ({ player }) => parsePlayerRef(player).name,
+      cell: ({ player, id }) => <CopyablePlayer player={{ name: parsePlayerRef(player).name, id }} />,
+    },
+    valueColumn("id", t("playtime.column.id"), {
+      value: ({ id }) => id,
+      show: (id) => <CopyableText text={id} isNumber />,
+      width: "9.5rem",
+      phone: "tap",
+      isHiddenAtFirst: true,
+    }),
+  ];
 }

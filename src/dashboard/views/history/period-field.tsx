@@ -1,10 +1,9 @@
 // Where the user chooses the period of a question: one of several, or two days.
 import { Chip, Group, TextInput, VisuallyHidden } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import { type PeriodChoice, type PeriodName, resolvePeriod, writeDay } from "../../state/period.ts";
-import { useNow } from "../../state/use-now.ts";
-import "./texts.ts";
 import { DAY_MS } from "../../../core/durations.ts";
+import { type PeriodChoice, type PeriodName, resolvePeriod, writeDay } from "../../state/history/period.ts";
+import { useNow } from "../../state/time/use-format.ts";
 
 /** `hour` is no period of a question: views that offer it show what the page itself has seen. */
 export type Choice = PeriodChoice | { readonly name: "hour" };
@@ -13,7 +12,7 @@ const UPDATE_MS = 60_000;
 const WEEK_MS = 7 * DAY_MS;
 
 export function PeriodField<C extends Choice>(props: {
-  readonly offered: readonly Exclude<C["name"], "dates">[];
+  readonly offered: readonly Exclude<C["name"], "dates" | "part">[];
   readonly choice: C;
   readonly onChange: (choice: C) => void;
 }) {
@@ -44,46 +43,36 @@ export function PeriodField<C extends Choice>(props: {
       </fieldset>
       {dates?.name === "dates" && (
         <DateFields
-          first={dates.first}
-          last={dates.last}
+          ends={dates}
           now={now}
-          onChange={(first, last) => onChange({ name: "dates", first, last } as C)}
+          onChange={({ first, last }) => onChange({ name: "dates", first, last } as C)}
         />
       )}
     </Group>
   );
 }
 
-function DateFields(props: {
-  readonly first: string;
-  readonly last: string;
-  readonly now: number;
-  readonly onChange: (first: string, last: string) => void;
-}) {
+type Ends = { readonly first: string; readonly last: string };
+
+function DateFields(props: { readonly ends: Ends; readonly now: number; readonly onChange: (ends: Ends) => void }) {
   const { t } = useTranslation("history");
-  const { first, last, now, onChange } = props;
-  const period = resolvePeriod({ name: "dates", first, last }, now);
+  const { ends, now, onChange } = props;
+  const period = resolvePeriod({ ...ends, name: "dates" }, now);
   const problem = typeof period === "string" ? t(`period.problem.${period}`) : undefined;
   return (
     <Group gap="xs" align="flex-start">
-      <TextInput
-        type="date"
-        size="xs"
-        label={t("period.first")}
-        value={first}
-        max={writeDay(now)}
-        onChange={(event) => onChange(event.currentTarget.value, last)}
-        error={problem}
-      />
-      <TextInput
-        type="date"
-        size="xs"
-        label={t("period.last")}
-        value={last}
-        max={writeDay(now)}
-        onChange={(event) => onChange(first, event.currentTarget.value)}
-        error={problem !== undefined}
-      />
+      {(["first", "last"] as const).map((end) => (
+        <TextInput
+          key={end}
+          type="date"
+          size="xs"
+          label={t(`period.${end}`)}
+          value={ends[end]}
+          max={writeDay(now)}
+          onChange={({ currentTarget: { value } }) => onChange({ ...ends, [end]: value })}
+          error={end === "first" ? problem : problem !== undefined}
+        />
+      ))}
     </Group>
   );
 }

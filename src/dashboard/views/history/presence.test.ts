@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import { describeMedian, roundWait, splitPresence } from "./presence.ts";
+import { describeMedian, roundWait, splitPresence } from "./presence-text.tsx";
 
 test("a presence is told in hours and minutes, never more than it was", () => {
   expect(splitPresence(0)).toEqual({ kind: "none" });
   expect(splitPresence(59)).toEqual({ kind: "underMinute" });
   expect(splitPresence(3_599)).toEqual({ kind: "minutes", m: 59 });
-  expect(splitPresence(3_660)).toEqual({ kind: "hours", h: 1, m: "01" });
-  expect(splitPresence(200_000)).toEqual({ kind: "hours", h: 55, m: "33" });
+  expect(splitPresence(3_660)).toEqual({ kind: "hours", h: 1, m: 1 });
+  expect(splitPresence(200_000)).toEqual({ kind: "hours", h: 55, m: 33 });
 });
 
 test("bounds stay true when they are rounded", () => {

@@ -41,9 +41,7 @@ describe("the entries of a ledger", () => {
   });
 
   test("leave out what is no log entry, whatever the data is", () => {
-    expect(
-      listLedgerEntries([make("server.online", 1, {}), make("queue.changed", 1, { Queue: [] })]),
-    ).toEqual([]);
+    expect(listLedgerEntries([make("server.online", 1, {}), make("queue.changed", 1, { Queue: [] })])).toEqual([]);
     expect(listLedgerEntries([make("player.killed", 1, { Killer: 5, Killed: null })])).toMatchObject([
       { kind: "kill", player: undefined, other: undefined },
     ]);

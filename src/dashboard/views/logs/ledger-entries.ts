@@ -41,9 +41,7 @@ export function listLedgerEntries(events: readonly EventResource[]): readonly Le
     const entry = readEntry(event);
     return entry ? [entry] : [];
   });
-  return entries.sort(
-    (a, b) => placeOf(b) - placeOf(a) || Number(a.kind === "gap") - Number(b.kind === "gap"),
-  );
+  return entries.sort((a, b) => placeOf(b) - placeOf(a) || Number(a.kind === "gap") - Number(b.kind === "gap"));
 }
 
 export function readEntry({ id, type, at, data }: EventResource): LogEntry | undefined {
@@ -54,8 +52,7 @@ export function readEntry({ id, type, at, data }: EventResource): LogEntry | und
   if (type === "player.left") return makeEntry({ ...fields, kind: "leave", player });
   if (type === "player.killed")
     return makeEntry({ ...fields, kind: "kill", player: textOf(data.Killer), other: textOf(data.Killed) });
-  if (type === "command.used")
-    return makeEntry({ ...fields, kind: "command", player, command: textOf(data.Command) });
+  if (type === "command.used") return makeEntry({ ...fields, kind: "command", player, command: textOf(data.Command) });
   if (type !== "modcall.opened" && type !== "modcall.answered") return undefined;
   const { Timestamp } = data;
   return makeEntry({

@@ -1,6 +1,6 @@
 // Merges four logs into one time line, newest first.
 import type { ServerState } from "../../api/caller.ts";
-import { toMs } from "../../parts/moment.tsx";
+import { toMs } from "../../parts/text/time.tsx";
 
 export const KINDS = ["join", "leave", "kill", "command", "modCall"] as const;
 export type Kind = (typeof KINDS)[number];

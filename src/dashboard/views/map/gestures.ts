@@ -1,5 +1,5 @@
 // Turns mouse, touch, wheel and keyboard events on the canvas into calls of the map engine.
-import type { MapEngine } from "./map-engine.ts";
+import { type MapEngine, ZOOM_STEP } from "./map-engine.ts";
 import type { Point } from "./viewport.ts";
 
 const MOUSE_REACH = 14;
@@ -47,12 +47,12 @@ export class Gestures {
     // A second finger is the start of a pinch.
     this.#hasMoved = this.#fingers.size > 0;
     this.#canvas.setPointerCapture(event.pointerId);
-    const at = this.#placeOf(event);
+    const at = this.#pointOf(event);
     this.#fingers.set(event.pointerId, { start: at, at });
   }
 
   #move(event: PointerEvent): void {
-    const at = this.#placeOf(event);
+    const at = this.#pointOf(event);
     const finger = this.#fingers.get(event.pointerId);
     if (!finger) {
       if (event.pointerType !== "touch") this.#engine.hoverAt(at, MOUSE_REACH);
@@ -78,14 +78,15 @@ export class Gestures {
     if (!finger) return;
     this.#fingers.delete(event.pointerId);
     if (event.type !== "pointerup" || this.#hasMoved) return;
-    this.#engine.selectAt(finger.at, event.pointerType === "touch" ? FINGER_REACH : MOUSE_REACH);
+    const isPicking = event.ctrlKey || event.metaKey || event.shiftKey;
+    this.#engine.selectAt(finger.at, event.pointerType === "touch" ? FINGER_REACH : MOUSE_REACH, isPicking);
   }
 
   #zoomByWheel(event: WheelEvent): void {
     event.preventDefault();
     const px = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? event.deltaY : event.deltaY * WHEEL_LINE_PX;
     const factor = Math.exp(-px * (event.ctrlKey ? PAD_PINCH_ZOOM : WHEEL_ZOOM));
-    this.#engine.zoomAround(this.#placeOf(event), factor);
+    this.#engine.zoomAround(this.#pointOf(event), factor);
   }
 
   #handleKey(event: KeyboardEvent): void {
@@ -97,7 +98,7 @@ export class Gestures {
     act(this.#engine);
   }
 
-  #placeOf({ clientX, clientY }: MouseEvent): Point {
+  #pointOf({ clientX, clientY }: MouseEvent): Point {
     const { left, top } = this.#canvas.getBoundingClientRect();
     return { x: clientX - left, y: clientY - top };
   }
@@ -108,10 +109,10 @@ const KEYS: Readonly<Record<string, (engine: MapEngine) => void>> = {
   ArrowRight: (engine) => engine.drag(-KEY_PAN_PX, 0),
   ArrowUp: (engine) => engine.drag(0, KEY_PAN_PX),
   ArrowDown: (engine) => engine.drag(0, -KEY_PAN_PX),
-  "+": (engine) => engine.zoomIn(),
-  "=": (engine) => engine.zoomIn(),
-  "-": (engine) => engine.zoomOut(),
-  _: (engine) => engine.zoomOut(),
+  "+": (engine) => engine.zoom(ZOOM_STEP),
+  "=": (engine) => engine.zoom(ZOOM_STEP),
+  "-": (engine) => engine.zoom(1 / ZOOM_STEP),
+  _: (engine) => engine.zoom(1 / ZOOM_STEP),
   "0": (engine) => engine.fit(),
 };
 

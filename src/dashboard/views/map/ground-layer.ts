@@ -1,6 +1,6 @@
-// Draws the ground into a canvas of its own, larger than the screen, and copies it from there: streets and a picture are
-// drawn once for a scale, not in every frame.
-import type { MapCorners } from "../../../core/map-image.ts";
+// Draws streets and the picture into a canvas of its own, larger than the screen, and copies it from there while the map is
+// dragged.
+import type { MapCorners } from "../../../core/maps/map-image.ts";
 import type { Scheme } from "../../team-colours.ts";
 import type { Ground } from "./ground.ts";
 import { PALETTES } from "./palette.ts";
@@ -18,12 +18,10 @@ export type GroundScene = {
   readonly backdrop: Backdrop | undefined;
 };
 
-/** How much larger than the screen the layer is, so that dragging needs no new one at once. */
+/** How much larger than the screen the layer is. */
 const LAYER_FACTOR = 1.5;
 /** Soft shapes need no more. */
 const LAYER_RATIO_MAX = 2;
-/** While the scale changes, the layer is stretched by at most this much. */
-const STRETCH_MAX = 1.6;
 const STREET_WIDTH = 20;
 const STREET_WIDTH_MIN_PX = 2.5;
 const STREET_WIDTH_MAX_PX = 22;
@@ -32,86 +30,68 @@ const BACKDROP_ALPHA: Readonly<Record<Scheme, number>> = { light: 0.85, dark: 0.
 /** A picture has its own streets. */
 const STREETS_OVER_BACKDROP_ALPHA = 0.3;
 
-type Layer = GroundScene & { readonly canvas: HTMLCanvasElement; readonly extent: Size };
-
 export class GroundLayer {
-  readonly #createCanvas: () => HTMLCanvasElement;
-  #layer: Layer | undefined;
-  #lastScale = 0;
+  readonly #canvas: HTMLCanvasElement;
+  /** What the canvas shows, around the middle of its viewport. */
+  #drawn: GroundScene | undefined;
 
-  constructor(createCanvas: () => HTMLCanvasElement) {
-    this.#createCanvas = createCanvas;
+  constructor(canvas: HTMLCanvasElement) {
+    this.#canvas = canvas;
   }
 
-  /** Returns true when the ground is stretched, and another frame would draw it sharp. */
-  draw(context: CanvasRenderingContext2D, scene: GroundScene): boolean {
-    if (scene.ground.pieces.length === 0 && !scene.backdrop) return false;
-    const layer = this.#layer && this.#isUsable(this.#layer, scene) ? this.#layer : this.#redraw(scene);
-    this.#layer = layer;
-    this.#lastScale = scene.viewport.scale;
-    const stretch = scene.viewport.scale / layer.viewport.scale;
-    const middle = toScreen(scene.viewport, scene.size, layer.viewport);
-    const [width, height] = [layer.extent.width * stretch, layer.extent.height * stretch];
-    const snap = (value: number) => Math.round(value * scene.ratio) / scene.ratio;
-    context.drawImage(layer.canvas, snap(middle.x - width / 2), snap(middle.y - height / 2), width, height);
-    return stretch !== 1;
-  }
-
-  #isUsable(layer: Layer, { viewport, size, ratio, scheme, ground, backdrop }: GroundScene): boolean {
-    const isSame =
-      layer.ground === ground &&
-      layer.backdrop === backdrop &&
-      layer.scheme === scheme &&
-      layer.ratio === ratio &&
-      layer.size.width === size.width &&
-      layer.size.height === size.height;
-    if (!isSame) return false;
-    const stretch = viewport.scale / layer.viewport.scale;
-    // The scale rests: time to draw sharp.
-    if (stretch !== 1 && viewport.scale === this.#lastScale) return false;
-    if (stretch > STRETCH_MAX || stretch < 1 / STRETCH_MAX) return false;
-    const reach = (extent: number, length: number) => (extent * stretch - length) / 2;
-    const offX = Math.abs(layer.viewport.x - viewport.x) * viewport.scale;
-    const offY = Math.abs(layer.viewport.y - viewport.y) * viewport.scale;
-    return offX <= reach(layer.extent.width, size.width) && offY <= reach(layer.extent.height, size.height);
-  }
-
-  #redraw(scene: GroundScene): Layer {
-    const canvas = this.#layer?.canvas ?? this.#createCanvas();
-    const { size, viewport, scheme, backdrop } = scene;
-    const ratio = Math.min(scene.ratio, LAYER_RATIO_MAX);
+  draw(context: CanvasRenderingContext2D, scene: GroundScene): void {
+    const { size, ratio, viewport } = scene;
+    if (scene.ground.pieces.length === 0 && !scene.backdrop) return;
     const extent = { width: size.width * LAYER_FACTOR, height: size.height * LAYER_FACTOR };
-    canvas.width = Math.ceil(extent.width * ratio);
-    canvas.height = Math.ceil(extent.height * ratio);
-    const context = canvas.getContext("2d");
-    if (context) {
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      if (backdrop) {
-        context.globalAlpha = BACKDROP_ALPHA[scheme];
-        const from = toScreen(viewport, extent, { x: backdrop.left, y: backdrop.top });
-        const to = toScreen(viewport, extent, { x: backdrop.right, y: backdrop.bottom });
-        context.drawImage(backdrop.picture, from.x, from.y, to.x - from.x, to.y - from.y);
-        context.globalAlpha = STREETS_OVER_BACKDROP_ALPHA;
-      }
-      drawStreets(context, scene, extent);
+    if (!this.#drawn || !isUsable(this.#drawn, scene)) this.#drawn = this.#redraw(scene, extent);
+    const middle = toScreen(viewport, size, this.#drawn.viewport);
+    const snap = (value: number) => Math.round(value * ratio) / ratio;
+    const [left, top] = [snap(middle.x - extent.width / 2), snap(middle.y - extent.height / 2)];
+    context.drawImage(this.#canvas, left, top, extent.width, extent.height);
+  }
+
+  #redraw(scene: GroundScene, extent: Size): GroundScene {
+    const { viewport, scheme, backdrop } = scene;
+    const ratio = Math.min(scene.ratio, LAYER_RATIO_MAX);
+    this.#canvas.width = Math.ceil(extent.width * ratio);
+    this.#canvas.height = Math.ceil(extent.height * ratio);
+    const context = this.#canvas.getContext("2d");
+    if (!context) return scene;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    if (backdrop) {
+      context.globalAlpha = BACKDROP_ALPHA[scheme];
+      const from = toScreen(viewport, extent, { x: backdrop.left, y: backdrop.top });
+      const to = toScreen(viewport, extent, { x: backdrop.right, y: backdrop.bottom });
+      context.drawImage(backdrop.picture, from.x, from.y, to.x - from.x, to.y - from.y);
+      context.globalAlpha = STREETS_OVER_BACKDROP_ALPHA;
     }
-    return { ...scene, canvas, extent };
+    drawStreets(context, scene, extent);
+    return scene;
   }
 }
 
-/** All streets are one line, so that crossings are not darker. */
-function drawStreets(context: CanvasRenderingContext2D, scene: GroundScene, extent: Size): void {
-  const { pieces } = scene.ground;
+/** Whether the layer shows the same ground in the same way, and reaches over the whole screen. */
+function isUsable(drawn: GroundScene, scene: GroundScene): boolean {
+  const names = ["size", "ratio", "scheme", "ground", "backdrop"] as const;
   const { x, y, scale } = scene.viewport;
-  const [midX, midY] = [extent.width / 2, extent.height / 2];
-  context.lineWidth = Math.min(Math.max(STREET_WIDTH * scale, STREET_WIDTH_MIN_PX), STREET_WIDTH_MAX_PX);
+  if (names.some((name) => drawn[name] !== scene[name]) || drawn.viewport.scale !== scale) return false;
+  const margin = (LAYER_FACTOR - 1) / 2 / scale;
+  const isNear = (a: number, b: number, length: number) => Math.abs(a - b) <= length * margin;
+  return isNear(drawn.viewport.x, x, scene.size.width) && isNear(drawn.viewport.y, y, scene.size.height);
+}
+
+/** All streets are one line, so that crossings are not darker. */
+function drawStreets(context: CanvasRenderingContext2D, { ground, viewport, scheme }: GroundScene, extent: Size): void {
+  const width = STREET_WIDTH * viewport.scale;
+  context.lineWidth = Math.min(Math.max(width, STREET_WIDTH_MIN_PX), STREET_WIDTH_MAX_PX);
   context.lineCap = "round";
   context.lineJoin = "round";
-  context.strokeStyle = PALETTES[scene.scheme].street;
+  context.strokeStyle = PALETTES[scheme].street;
   context.beginPath();
-  for (let at = 0; at < pieces.length; at += 4) {
-    context.moveTo(((pieces[at] ?? 0) - x) * scale + midX, ((pieces[at + 1] ?? 0) - y) * scale + midY);
-    context.lineTo(((pieces[at + 2] ?? 0) - x) * scale + midX, ((pieces[at + 3] ?? 0) - y) * scale + midY);
+  for (const piece of ground.pieces) {
+    const [from, to] = [toScreen(viewport, extent, piece[0]), toScreen(viewport, extent, piece[1])];
+    context.moveTo(from.x, from.y);
+    context.lineTo(to.x, to.y);
   }
   context.stroke();
 }

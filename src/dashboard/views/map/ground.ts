@@ -14,13 +14,13 @@ export type GroundStreet = {
 };
 
 export type Ground = {
-  /** The two ends of each piece of street: x and y, x and y. A cell without neighbours is a piece of no length. */
-  readonly pieces: Float64Array;
+  /** The two ends of each piece of street. A cell without neighbours is a piece of no length. */
+  readonly pieces: readonly (readonly [Point, Point])[];
   readonly streets: readonly GroundStreet[];
   readonly postalCodes: readonly (Point & { readonly name: string })[];
 };
 
-export const EMPTY_GROUND: Ground = { pieces: new Float64Array(0), streets: [], postalCodes: [] };
+export const EMPTY_GROUND: Ground = { pieces: [], streets: [], postalCodes: [] };
 
 /** A name that is rarer in a cell is a position beside the street, or a mistake of the game. */
 const SHARE_MIN = 0.15;
@@ -44,20 +44,16 @@ export function makeGround({ cell_size: size, streets, postal_codes: postals }: 
       totals.set(key, (totals.get(key) ?? 0) + seen);
     }
   }
-  const pieces: number[] = [];
+  const pieces: [Point, Point][] = [];
   const named: GroundStreet[] = [];
   for (const { name, cells } of streets) {
     const own = keepCells(cells, size, totals);
     joinCells(own, pieces);
     const run = findLongestRun([...own.values()]);
     if (!run) continue;
-    named.push({
-      name: shortenText(name, NAME_LENGTH_MAX),
-      anchors: listAnchors(run),
-      length: run.span * size,
-    });
+    named.push({ name: shortenText(name, NAME_LENGTH_MAX), anchors: listAnchors(run), length: run.span * size });
   }
-  return { pieces: Float64Array.from(pieces), streets: named, postalCodes: placePostalCodes(postals) };
+  return { pieces, streets: named, postalCodes: placePostalCodes(postals) };
 }
 
 function keyOf(column: number, row: number): string {
@@ -79,12 +75,12 @@ function keepCells(
 }
 
 /** Adds a piece between neighbours: each cell looks to the right and down, so that no piece is there twice. */
-function joinCells(cells: ReadonlyMap<string, Cell>, pieces: number[]): void {
+function joinCells(cells: ReadonlyMap<string, Cell>, pieces: [Point, Point][]): void {
   const at = (column: number, row: number) => cells.get(keyOf(column, row));
   for (const cell of cells.values()) {
     const { column, row } = cell;
-    const join = (other: Cell) => pieces.push(cell.x, cell.y, other.x, other.y);
-    pieces.push(cell.x, cell.y, cell.x, cell.y);
+    const join = (other: Cell) => pieces.push([cell, other]);
+    join(cell);
     const right = at(column + 1, row);
     const down = at(column, row + 1);
     if (right) join(right);
@@ -93,13 +89,10 @@ function joinCells(cells: ReadonlyMap<string, Cell>, pieces: number[]): void {
     if (downRight && !right && !down) join(downRight);
     const upRight = at(column + 1, row - 1);
     if (upRight && !right && !at(column, row - 1)) join(upRight);
-    const acrossX =
-      right || downRight || upRight ? undefined : findAcross((n, side) => at(column + n, row + side));
+    const acrossX = right || downRight || upRight ? undefined : findAcross((n, side) => at(column + n, row + side));
     if (acrossX) join(acrossX);
     const acrossY =
-      down || downRight || at(column - 1, row + 1)
-        ? undefined
-        : findAcross((n, side) => at(column + side, row + n));
+      down || downRight || at(column - 1, row + 1) ? undefined : findAcross((n, side) => at(column + side, row + n));
     if (acrossY) join(acrossY);
   }
 }

@@ -1,6 +1,6 @@
 // Places of labels: apart from each other, inside of the map, and not under its buttons.
 import { describe, expect, test } from "bun:test";
-import { type Box, LABELS_MAX, LabelLayout, listChosenPlaces } from "./label-layout.ts";
+import { type Box, LABELS_MAX, LabelLayout, listPositions } from "./label-layout.ts";
 
 const PHONE = { width: 356, height: 472 };
 /** The buttons on the right, and the notice of a followed player on the left. */
@@ -8,9 +8,7 @@ const BUTTONS: Box = { left: 298, top: 8, right: 348, bottom: 152 };
 const NOTICE: Box = { left: 8, top: 8, right: 190, bottom: 44 };
 
 function layOut(covered: readonly Box[] = []): LabelLayout {
-  const layout = new LabelLayout();
-  layout.clear(PHONE, covered);
-  return layout;
+  return new LabelLayout(PHONE, covered);
 }
 
 describe("a label", () => {
@@ -19,8 +17,6 @@ describe("a label", () => {
     expect(layout.reserve(100, 100, 60)).toBe(true);
     expect(layout.reserve(150, 108, 60)).toBe(false);
     expect(layout.reserve(150, 130, 60)).toBe(true);
-    layout.clear(PHONE, []);
-    expect(layout.reserve(150, 108, 60)).toBe(true);
   });
 
   test("never lies under a button or a notice", () => {
@@ -52,8 +48,7 @@ describe("a label", () => {
   });
 
   test("is refused when there are too many", () => {
-    const layout = new LabelLayout();
-    layout.clear({ width: 1e6, height: 100 }, [BUTTONS]);
+    const layout = new LabelLayout({ width: 1e6, height: 100 }, [BUTTONS]);
     let placed = 0;
     for (let n = 0; n < LABELS_MAX + 20; n += 1) if (layout.reserve(1000 + n * 50, 50, 20)) placed += 1;
     expect(placed).toBe(LABELS_MAX);
@@ -64,7 +59,7 @@ test("the label of a chosen marker finds a place clear of the buttons, wherever 
   for (let x = 0; x <= PHONE.width; x += 12) {
     for (let y = 8; y <= PHONE.height - 8; y += 12) {
       const layout = layOut([BUTTONS, NOTICE]);
-      const places = listChosenPlaces({ x, y }, 90, 10, PHONE, [BUTTONS, NOTICE]);
+      const places = listPositions({ x, y }, 90, 10, PHONE, [BUTTONS, NOTICE]);
       expect(places.some(({ left, middle }) => layout.reserve(left, middle, 90))).toBe(true);
     }
   }

@@ -1,13 +1,8 @@
 // The state of the map: markers, viewport, selected and followed marker. It draws only when something has changed, at most
 // once per frame. The canvas and the clock are passed in, and it knows nothing of React.
-import type { Scheme } from "../../team-colours.ts";
-import { EMPTY_GROUND, type Ground } from "./ground.ts";
-import type { Backdrop } from "./ground-layer.ts";
-import type { Box } from "./label-layout.ts";
+import { EMPTY_GROUND } from "./ground.ts";
 import type { Marker } from "./markers.ts";
-import { Motion } from "./motion.ts";
-import type { Painter } from "./painter.ts";
-import { ScreenGrid } from "./screen-grid.ts";
+import { CALL_RADIUS, type PlacedMarker, type Scene } from "./painter.ts";
 import {
   fitTo,
   needsNewFit,
@@ -31,17 +26,29 @@ export type FrameHost = {
 export type MapListener = {
   /** The marker under the pointer has changed. */
   readonly onHover: (key: string | undefined) => void;
-  /** The user has clicked a marker, or no marker. */
-  readonly onSelect: (key: string | undefined) => void;
+  /** The user has clicked a marker, or no marker. `isPicking`: with Ctrl or Shift, to pick several. */
+  readonly onSelect: (key: string | undefined, isPicking: boolean) => void;
   /** The user has dragged the map, or the followed marker is gone. */
   readonly onFollowEnd: () => void;
-  /** Called in every frame with the place of the hovered or highlighted marker; undefined when it is not visible. */
-  readonly onHoveredPlace: (place: Point | undefined, size: Size) => void;
+  /** Called in every frame with the point of the hovered or highlighted marker; undefined when it is not visible. */
+  readonly onHoveredPoint: (point: Point | undefined, size: Size) => void;
 };
 
+/** What the view sets. `isAnimated` is false for users who prefer reduced motion. */
+export type MapInput = Pick<Scene, "scheme" | "ground" | "backdrop" | "covered" | "selected" | "picked"> & {
+  readonly isAnimated: boolean;
+  /** The marker that has the focus or the pointer in the list beside the map. */
+  readonly highlighted: string | undefined;
+};
+
+/** A marker, where it is drawn now and where it was when it began to move. */
+type MovingMarker = Point & { readonly marker: Marker; readonly from: Point };
+
+/** How long a marker takes to its new position. */
+export const GLIDE_MS = 1_200;
 /** The time constant of an animated viewport: after it, about two thirds of the way are done. */
 const VIEWPORT_EASE_MS = 110;
-const ZOOM_STEP = 1.5;
+export const ZOOM_STEP = 1.5;
 /** The animation ends when the viewport is this near to its target. */
 const NEAR_PX = 0.5;
 const NEAR_RATIO = 1.002;
@@ -49,34 +56,39 @@ const NEAR_RATIO = 1.002;
 const FOLLOW_SCALE_MIN = 0.35;
 
 export class MapEngine {
-  readonly #painter: Pick<Painter, "paint">;
+  readonly #paint: (scene: Scene) => void;
   readonly #host: FrameHost;
   readonly #listener: MapListener;
-  readonly #motion = new Motion();
-  readonly #grid = new ScreenGrid();
+  #input: MapInput = {
+    scheme: "light",
+    isAnimated: true,
+    ground: EMPTY_GROUND,
+    backdrop: undefined,
+    covered: [],
+    selected: undefined,
+    picked: new Set(),
+    highlighted: undefined,
+  };
   #size: Size = { width: 0, height: 0 };
   #ratio = 1;
-  #scheme: Scheme = "light";
-  #isAnimated = true;
+  #markers: readonly MovingMarker[] = [];
+  #movedAt = 0;
+  #isMoving = false;
+  /** The visible markers of the last frame. */
+  #placed: readonly PlacedMarker[] = [];
   #viewport = WHOLE_MAP;
   /** Where the viewport moves to; undefined when it does not move. */
   #target: Viewport | undefined;
   /** Whether the viewport follows all markers, until the user moves it. */
   #isFitting = true;
   #hasFitted = false;
-  #selected: string | undefined;
   #followed: string | undefined;
   #hovered: string | undefined;
-  /** Set by the list beside the map. */
-  #highlighted: string | undefined;
-  #covered: readonly Box[] = [];
-  #ground = EMPTY_GROUND;
-  #backdrop: Backdrop | undefined;
   #frame: number | undefined;
   #lastFrameAt: number | undefined;
 
-  constructor(painter: Pick<Painter, "paint">, host: FrameHost, listener: MapListener) {
-    this.#painter = painter;
+  constructor(paint: (scene: Scene) => void, host: FrameHost, listener: MapListener) {
+    this.#paint = paint;
     this.#host = host;
     this.#listener = listener;
   }
@@ -90,6 +102,11 @@ export class MapEngine {
     this.#frame = undefined;
   }
 
+  set(change: Partial<MapInput>): void {
+    this.#input = { ...this.#input, ...change };
+    this.#requestFrame();
+  }
+
   resize(size: Size, ratio: number): void {
     this.#size = size;
     this.#ratio = ratio;
@@ -99,49 +116,19 @@ export class MapEngine {
     this.#draw(this.#host.now());
   }
 
-  setScheme(scheme: Scheme): void {
-    this.#scheme = scheme;
-    this.#requestFrame();
-  }
-
-  /** False for users who prefer reduced motion. */
-  setAnimated(isAnimated: boolean): void {
-    this.#isAnimated = isAnimated;
-  }
-
+  /** A known marker moves from where it is drawn to its new position. */
   setMarkers(markers: readonly Marker[]): void {
-    this.#motion.update(markers, this.#host.now(), this.#isAnimated);
-    if (this.#isFitting && (!this.#hasFitted || needsNewFit(this.#viewport, this.#size, markers))) {
+    const before = new Map(this.#input.isAnimated ? this.#markers.map((each) => [each.marker.key, each]) : []);
+    this.#movedAt = this.#host.now();
+    this.#markers = markers.map((marker) => {
+      const { x, y } = before.get(marker.key) ?? marker;
+      return { marker, x, y, from: { x, y } };
+    });
+    this.#isMoving = this.#markers.some(({ x, y, marker }) => x !== marker.x || y !== marker.y);
+    if (this.#isFitting && (!this.#hasFitted || needsNewFit(this.#viewport, this.#size, listFitted(markers)))) {
       this.#fitViewport(this.#hasFitted);
     }
-    if (this.#followed !== undefined && this.#motion.find(this.#followed) === undefined) {
-      this.#endFollowing();
-    }
-    this.#requestFrame();
-  }
-
-  /** The parts of the canvas under buttons and notices, where no label is to be. */
-  setCovered(covered: readonly Box[]): void {
-    if (areSameBoxes(covered, this.#covered)) return;
-    this.#covered = covered;
-    this.#requestFrame();
-  }
-
-  /** What is drawn below the markers. */
-  setGround(ground: Ground, backdrop: Backdrop | undefined): void {
-    if (ground === this.#ground && backdrop === this.#backdrop) return;
-    this.#ground = ground;
-    this.#backdrop = backdrop;
-    this.#requestFrame();
-  }
-
-  setSelected(key: string | undefined): void {
-    this.#selected = key;
-    this.#requestFrame();
-  }
-
-  setHighlighted(key: string | undefined): void {
-    this.#highlighted = key;
+    if (!this.#find(this.#followed)) this.#endFollowing();
     this.#requestFrame();
   }
 
@@ -149,12 +136,9 @@ export class MapEngine {
   follow(key: string | undefined): void {
     if (key === this.#followed) return;
     this.#followed = key;
-    this.#target = undefined;
-    if (key !== undefined) {
-      this.#isFitting = false;
-      const scale = Math.max(this.#viewport.scale, FOLLOW_SCALE_MIN);
-      this.#target = { ...this.#viewport, scale };
-    }
+    const scale = Math.max(this.#viewport.scale, FOLLOW_SCALE_MIN);
+    this.#target = key === undefined ? undefined : { ...this.#viewport, scale };
+    if (key !== undefined) this.#isFitting = false;
     this.#requestFrame();
   }
 
@@ -165,56 +149,49 @@ export class MapEngine {
     this.#requestFrame();
   }
 
-  zoomIn(): void {
-    this.#zoomStep(ZOOM_STEP);
-  }
-
-  zoomOut(): void {
-    this.#zoomStep(1 / ZOOM_STEP);
-  }
-
-  /** Zooms around a place at once, for fingers and the wheel. */
-  zoomAround(place: Point, factor: number): void {
+  /** Zooms around the middle, step by step. */
+  zoom(factor: number): void {
     this.#isFitting = false;
-    const around = this.#followed === undefined ? place : this.#middle();
-    this.#viewport = zoomAt(this.#viewport, this.#size, around, factor);
-    this.#target = undefined;
+    this.#moveTo(zoomAt(this.#target ?? this.#viewport, this.#size, this.#middle(), factor));
     this.#requestFrame();
+  }
+
+  /** Zooms around a point at once, for fingers and the wheel. */
+  zoomAround(point: Point, factor: number): void {
+    const around = this.#followed === undefined ? point : this.#middle();
+    this.#moveAtOnce(zoomAt(this.#viewport, this.#size, around, factor));
   }
 
   drag(dx: number, dy: number): void {
-    this.#isFitting = false;
-    this.#target = undefined;
     this.#endFollowing();
-    this.#viewport = panBy(this.#viewport, dx, dy);
-    this.#requestFrame();
+    this.#moveAtOnce(panBy(this.#viewport, dx, dy));
   }
 
   /** `reach` is the largest distance from the marker in pixels. */
-  hoverAt(place: Point | undefined, reach: number): void {
-    this.#hover(place && this.#findKey(place, reach));
-  }
-
-  selectAt(place: Point, reach: number): void {
-    this.#listener.onSelect(this.#findKey(place, reach));
-  }
-
-  #findKey(place: Point, reach: number): string | undefined {
-    const index = this.#grid.findNearest(place.x, place.y, reach);
-    return index === undefined ? undefined : this.#motion.markers[index]?.key;
-  }
-
-  #hover(key: string | undefined): void {
+  hoverAt(point: Point | undefined, reach: number): void {
+    const key = point && this.#findNearest(point, reach);
     if (key === this.#hovered) return;
     this.#hovered = key;
     this.#listener.onHover(key);
     this.#requestFrame();
   }
 
-  #zoomStep(factor: number): void {
-    this.#isFitting = false;
-    this.#moveTo(zoomAt(this.#target ?? this.#viewport, this.#size, this.#middle(), factor));
-    this.#requestFrame();
+  selectAt(point: Point, reach: number, isPicking = false): void {
+    this.#listener.onSelect(this.#findNearest(point, reach), isPicking);
+  }
+
+  #find(key: string | undefined): MovingMarker | undefined {
+    return key === undefined ? undefined : this.#markers.find(({ marker }) => marker.key === key);
+  }
+
+  /** The key of the nearest marker; of two at the same point, the one that is drawn over the other. */
+  #findNearest(point: Point, reach: number): string | undefined {
+    let best: { readonly key: string; readonly distance: number } | undefined;
+    for (const { x, y, marker } of this.#placed) {
+      const distance = Math.hypot(x - point.x, y - point.y);
+      if (distance <= (best?.distance ?? reach)) best = { key: marker.key, distance };
+    }
+    return best?.key;
   }
 
   #middle(): Point {
@@ -222,20 +199,22 @@ export class MapEngine {
   }
 
   #fitViewport(isAnimated: boolean): void {
-    const { markers } = this.#motion;
-    if (this.#size.width === 0 || markers.length === 0) return;
+    if (this.#size.width === 0 || this.#markers.length === 0) return;
     this.#hasFitted = true;
-    const best = fitTo(markers, this.#size);
-    if (isAnimated) this.#moveTo(best);
-    else {
-      this.#viewport = best;
-      this.#target = undefined;
-    }
+    const targets = listFitted(this.#markers.map(({ marker }) => marker));
+    this.#moveTo(fitTo(targets, this.#size), isAnimated);
   }
 
-  #moveTo(target: Viewport): void {
-    this.#target = this.#isAnimated ? target : undefined;
-    if (!this.#isAnimated) this.#viewport = target;
+  #moveTo(target: Viewport, isAnimated = true): void {
+    const isGliding = isAnimated && this.#input.isAnimated;
+    this.#target = isGliding ? target : undefined;
+    if (!isGliding) this.#viewport = target;
+  }
+
+  #moveAtOnce(viewport: Viewport): void {
+    this.#isFitting = false;
+    this.#moveTo(viewport, false);
+    this.#requestFrame();
   }
 
   #endFollowing(): void {
@@ -251,56 +230,44 @@ export class MapEngine {
 
   #draw(now: number): void {
     this.#frame = undefined;
-    if (this.#size.width === 0) return;
-    const elapsedMs = Math.min(Math.max(now - (this.#lastFrameAt ?? now - 16), 0), 100);
-    this.#motion.step(now);
-    this.#stepViewport(elapsedMs);
-    const hovered = this.#motion.find(this.#hovered ?? this.#highlighted);
-    const scene = {
-      viewport: this.#viewport,
-      size: this.#size,
-      ratio: this.#ratio,
-      motion: this.#motion,
-      scheme: this.#scheme,
-      selected: this.#motion.find(this.#selected),
-      hovered,
-      covered: this.#covered,
-      ground: this.#ground,
-      backdrop: this.#backdrop,
-    };
-    const { isRough } = this.#painter.paint(scene, this.#grid);
-    this.#listener.onHoveredPlace(this.#placeOf(hovered), this.#size);
-    const isMoving = this.#motion.isMoving || this.#target !== undefined;
-    this.#lastFrameAt = isMoving ? now : undefined;
-    if (isMoving || isRough) this.#requestFrame();
+    const size = this.#size;
+    if (size.width === 0) return;
+    if (this.#isMoving) this.#stepMarkers(now);
+    this.#stepViewport(Math.min(Math.max(now - (this.#lastFrameAt ?? now - 16), 0), 100));
+    this.#placed = this.#markers
+      .map(({ marker, ...at }) => ({ ...toScreen(this.#viewport, size, at), marker }))
+      .filter((point) => isInside(point, size, CALL_RADIUS));
+    const { highlighted, ...input } = this.#input;
+    const hovered = this.#hovered ?? highlighted;
+    const scene = { viewport: this.#viewport, size, ratio: this.#ratio, placed: this.#placed, hovered };
+    this.#paint({ ...input, ...scene });
+    const point = hovered === undefined ? undefined : this.#placed.find(({ marker }) => marker.key === hovered);
+    this.#listener.onHoveredPoint(point && isInside(point, size, 0) ? point : undefined, size);
+    const hasNext = this.#isMoving || this.#target !== undefined;
+    this.#lastFrameAt = hasNext ? now : undefined;
+    if (hasNext) this.#requestFrame();
   }
 
-  #placeOf(index: number | undefined): Point | undefined {
-    if (index === undefined) return undefined;
-    const { positions } = this.#motion;
-    const { width, height } = this.#size;
-    const at = { x: positions[index * 2] ?? 0, y: positions[index * 2 + 1] ?? 0 };
-    const place = toScreen(this.#viewport, this.#size, at);
-    const isVisible = place.x >= 0 && place.y >= 0 && place.x <= width && place.y <= height;
-    return isVisible ? place : undefined;
+  #stepMarkers(now: number): void {
+    const share = Math.min(Math.max((now - this.#movedAt) / GLIDE_MS, 0), 1);
+    const eased = 1 - (1 - share) ** 3;
+    this.#isMoving = share < 1;
+    this.#markers = this.#markers.map((each) => ({ ...each, ...mix(each.from, each.marker, eased) }));
   }
 
   /** Moves the viewport one step toward its target, or toward the followed marker. */
   #stepViewport(elapsedMs: number): void {
-    const index = this.#motion.find(this.#followed);
-    if (index !== undefined) {
-      const { positions } = this.#motion;
-      const [x, y] = [positions[index * 2] ?? 0, positions[index * 2 + 1] ?? 0];
-      // Once the viewport has arrived, it moves exactly with the marker.
-      if (this.#target) this.#target = { ...this.#target, x, y };
-      else this.#viewport = { ...this.#viewport, x, y };
-    }
+    const followed = this.#find(this.#followed);
+    // Once the viewport has arrived, it moves exactly with the marker.
+    const at = followed && { x: followed.x, y: followed.y };
+    if (this.#target) this.#target = { ...this.#target, ...at };
+    else this.#viewport = { ...this.#viewport, ...at };
     const target = this.#target;
     if (!target) return;
-    const share = this.#isAnimated ? 1 - Math.exp(-elapsedMs / VIEWPORT_EASE_MS) : 1;
+    const share = this.#input.isAnimated ? 1 - Math.exp(-elapsedMs / VIEWPORT_EASE_MS) : 1;
     const from = this.#viewport;
     const scale = from.scale * (target.scale / from.scale) ** share;
-    const next = { x: from.x + (target.x - from.x) * share, y: from.y + (target.y - from.y) * share, scale };
+    const next = { ...mix(from, target, share), scale };
     const distancePx = Math.hypot(target.x - next.x, target.y - next.y) * scale;
     const ratio = Math.max(scale / target.scale, target.scale / scale);
     const hasArrived = distancePx < NEAR_PX && ratio < NEAR_RATIO;
@@ -309,11 +276,16 @@ export class MapEngine {
   }
 }
 
-function areSameBoxes(some: readonly Box[], others: readonly Box[]): boolean {
-  if (some.length !== others.length) return false;
-  return some.every((box, index) => {
-    const other = others[index];
-    const { left, top, right, bottom } = box;
-    return left === other?.left && top === other.top && right === other.right && bottom === other.bottom;
-  });
+/** A kill fades soon, so the viewport does not follow it. */
+function listFitted(markers: readonly Marker[]): readonly Marker[] {
+  return markers.filter(({ kind }) => kind !== "kill");
+}
+
+function mix(from: Point, to: Point, share: number): Point {
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+}
+
+/** Whether a point is on the screen, or at most this far outside. */
+function isInside({ x, y }: Point, { width, height }: Size, margin: number): boolean {
+  return x >= -margin && y >= -margin && x <= width + margin && y <= height + margin;
 }

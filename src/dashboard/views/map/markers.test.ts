@@ -15,12 +15,7 @@ const BASE: ServerState = {
 };
 
 function at(x: unknown, z: unknown, more: Partial<Player> = {}): Player {
-  return {
-    Player: "Ann:1",
-    Team: "Police",
-    Location: { LocationX: x as number, LocationZ: z as number },
-    ...more,
-  };
+  return { Player: "Ann:1", Team: "Police", Location: { LocationX: x as number, LocationZ: z as number }, ...more };
 }
 
 describe("the markers of the map", () => {
@@ -30,9 +25,7 @@ describe("the markers of the map", () => {
 
   test("leave out players and calls without a valid position", () => {
     const places = [at(undefined, 1), at("1", 1), at(Number.NaN, 1), at(1e300, 1), { Player: "Bo:2" }, {}];
-    expect(
-      listMarkers({ ...BASE, Players: places as Player[], EmergencyCalls: [{}, { Position: [1] }] }),
-    ).toEqual([]);
+    expect(listMarkers({ ...BASE, Players: places as Player[], EmergencyCalls: [{}, { Position: [1] }] })).toEqual([]);
   });
 
   test("have different keys for players with the same id", () => {
@@ -53,26 +46,20 @@ describe("the markers of the map", () => {
   });
 
   test("are labelled with the callsign, or with the name when there is none", () => {
-    const players = [
-      at(1, 1, { Callsign: "5D-1" }),
-      at(1, 1, { Callsign: null }),
-      at(1, 1, { Callsign: "" }),
-    ];
-    expect(listMarkers({ ...BASE, Players: players }).map(({ label }) => label)).toEqual([
-      "5D-1",
-      "Ann",
-      "Ann",
-    ]);
+    const players = [at(1, 1, { Callsign: "5D-1" }), at(1, 1, { Callsign: null }), at(1, 1, { Callsign: "" })];
+    expect(listMarkers({ ...BASE, Players: players }).map(({ label }) => label)).toEqual(["5D-1", "Ann", "Ann"]);
   });
 
   test("have between zero and nine stars, whatever the game sends", () => {
-    const stars = [undefined, -2, 3, 1e9, "x"].map((WantedStars) =>
-      at(1, 1, { WantedStars } as Partial<Player>),
-    );
-    const shown = listMarkers({ ...BASE, Players: stars }).map(
-      (marker) => marker.kind === "player" && marker.stars,
-    );
+    const stars = [undefined, -2, 3, 1e9, "x"].map((WantedStars) => at(1, 1, { WantedStars } as Partial<Player>));
+    const shown = listMarkers({ ...BASE, Players: stars }).map((marker) => marker.kind === "player" && marker.stars);
     expect(shown).toEqual([0, 0, 3, 9, 0]);
+  });
+
+  test("tell who waits for a moderator", () => {
+    const players = [at(1, 1, { Player: "Ann:1" }), at(2, 2, { Player: "Bob:2" }), at(3, 3, { Player: "NoId" })];
+    const found = listMarkers({ ...BASE, Players: players }, { callers: new Set(["2", ""]), kills: [], now: 0 });
+    expect(found.map((marker) => marker.kind === "player" && marker.isCalling)).toEqual([false, true, false]);
   });
 
   test("are limited in number", () => {

@@ -1,8 +1,8 @@
-// The markers of the map: players with a position, and emergency calls. Texts from the game are shortened here.
-
-import type { Player } from "../../../core/wire/server-info.ts";
+// The markers of the map: players with a position, emergency calls, and the kills of the last minute. Texts from the game are shortened here.
+import type { Location, Player } from "../../../core/wire/server-info.ts";
 import type { EmergencyCall, ServerState } from "../../api/caller.ts";
-import { parsePlayerRef } from "../../player-ref.ts";
+import { type PlayerRef, parsePlayerRef } from "../../player-ref.ts";
+import type { Point } from "./viewport.ts";
 
 type MarkerBase = {
   /** The same in every reading, so that the map can animate a move. */
@@ -20,6 +20,8 @@ export type PlayerMarker = MarkerBase & {
   readonly name: string;
   readonly callsign: string;
   readonly stars: number;
+  /** Whether the player waits for a moderator. */
+  readonly isCalling: boolean;
   readonly postal: string;
   readonly street: string;
   readonly building: string;
@@ -33,7 +35,38 @@ export type CallMarker = MarkerBase & {
   readonly startedAt: number | undefined;
 };
 
-export type Marker = PlayerMarker | CallMarker;
+export type KillMarker = MarkerBase & {
+  readonly kind: "kill";
+  readonly killed: PlayerRef;
+  readonly killer: PlayerRef | undefined;
+  readonly at: number;
+  /** How far it has faded, from 0 to KILL_STEPS - 1. */
+  readonly step: number;
+};
+
+export type Marker = PlayerMarker | CallMarker | KillMarker;
+
+/** A kill of the last minute, and where it was. */
+export type KillMark = Point & {
+  readonly key: string;
+  readonly killed: PlayerRef;
+  /** Undefined when nobody killed the player. */
+  readonly killer: PlayerRef | undefined;
+  readonly at: number;
+};
+
+/** A mark is fainter after each step, and gone after the last one. */
+export const KILL_STEP_MS = 15_000;
+export const KILL_STEPS = 4;
+
+/** What the map shows beside the state. */
+export type MarkerContext = {
+  /** The ids of the players who wait for a moderator. */
+  readonly callers: ReadonlySet<string>;
+  readonly kills: readonly KillMark[];
+  readonly now: number;
+};
+const NO_CONTEXT: MarkerContext = { callers: new Set(), kills: [], now: 0 };
 
 /** Larger coordinates are not valid positions of the game. */
 const COORDINATE_MAX = 1e6;
@@ -44,25 +77,56 @@ const NAME_LENGTH_MAX = 60;
 const TEXT_LENGTH_MAX = 280;
 const STARS_MAX = 9;
 
-/** Calls first, then players, each in the order of the game. Those without a valid position are left out. */
-export function listMarkers(state: ServerState): readonly Marker[] {
+/**
+ * Kills first, then calls, then players: of those at one point, the last is hovered. Each in the order of the game; those
+ * without a valid position are left out.
+ */
+export function listMarkers(state: ServerState, context: MarkerContext = NO_CONTEXT): readonly Marker[] {
   const taken = new Set<string>();
-  const markers: Marker[] = [];
+  const markers: Marker[] = context.kills.map((kill) => toKillMarker(kill, context.now));
   for (const call of state.EmergencyCalls ?? []) {
     const marker = toCallMarker(call);
     if (marker) markers.push({ ...marker, key: makeUnique(marker.key, taken) });
   }
   for (const player of state.Players ?? []) {
     if (markers.length >= MARKERS_MAX) break;
-    const marker = toPlayerMarker(player);
+    const marker = toPlayerMarker(player, context.callers);
     if (marker) markers.push({ ...marker, key: makeUnique(marker.key, taken) });
   }
   return markers.slice(0, MARKERS_MAX);
 }
 
-function toPlayerMarker(player: Player): PlayerMarker | undefined {
-  const { LocationX: x, LocationZ: y, PostalCode, StreetName, BuildingNumber } = player.Location ?? {};
-  if (!isCoordinate(x) || !isCoordinate(y)) return undefined;
+function toKillMarker(kill: KillMark, now: number): KillMarker {
+  const shorten = ({ name, id }: PlayerRef): PlayerRef => ({ name: shortenText(name, NAME_LENGTH_MAX), id });
+  return {
+    kind: "kill",
+    key: kill.key,
+    x: kill.x,
+    y: kill.y,
+    team: "",
+    label: "",
+    killed: shorten(kill.killed),
+    killer: kill.killer && shorten(kill.killer),
+    at: kill.at,
+    step: findKillStep(kill.at, now),
+  };
+}
+
+/** 0 at first, then one more after each step. */
+function findKillStep(at: number, now: number): number {
+  return Math.min(Math.max(Math.floor((now - at) / KILL_STEP_MS), 0), KILL_STEPS - 1);
+}
+
+/** Undefined without a valid position. */
+export function readPoint(location: Location | null | undefined): Point | undefined {
+  const { LocationX: x, LocationZ: y } = location ?? {};
+  return isCoordinate(x) && isCoordinate(y) ? { x, y } : undefined;
+}
+
+function toPlayerMarker(player: Player, callers: ReadonlySet<string>): PlayerMarker | undefined {
+  const { PostalCode, StreetName, BuildingNumber } = player.Location ?? {};
+  const point = readPoint(player.Location);
+  if (!point) return undefined;
   const { name, id } = parsePlayerRef(player.Player);
   const callsign = shortenText(player.Callsign ?? "", LABEL_LENGTH_MAX);
   const shortName = shortenText(name, LABEL_LENGTH_MAX);
@@ -70,12 +134,12 @@ function toPlayerMarker(player: Player): PlayerMarker | undefined {
     kind: "player",
     id,
     key: `player ${id ?? name}`,
-    x,
-    y,
+    ...point,
     team: shortenText(player.Team ?? "", NAME_LENGTH_MAX),
     label: callsign === "" ? shortName : callsign,
     name: shortenText(name, NAME_LENGTH_MAX),
     callsign,
+    isCalling: id !== undefined && callers.has(id),
     stars: Math.min(Math.max(Math.trunc(Number(player.WantedStars ?? 0)) || 0, 0), STARS_MAX),
     postal: shortenText(PostalCode ?? "", NAME_LENGTH_MAX),
     street: shortenText(StreetName ?? "", NAME_LENGTH_MAX),
@@ -124,9 +188,7 @@ export function shortenText(text: string, lengthMax: number): string {
   // Joiners are kept, because emoji sequences need them.
   const flat = text
     .slice(0, lengthMax * UNITS_PER_LETTER_MAX * 2)
-    .replace(INVISIBLE, (mark) =>
-      mark === "\u200d" ? mark : mark === "\n" || mark === "\t" ? " " : REPLACEMENT,
-    );
+    .replace(INVISIBLE, (mark) => (mark === "\u200d" ? mark : mark === "\n" || mark === "\t" ? " " : REPLACEMENT));
   // A fast path for nearly every text: the segmenter is slow.
   if (flat.length <= lengthMax) return flat.trim();
   let cut = "";

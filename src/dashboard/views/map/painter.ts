@@ -1,294 +1,261 @@
-// Draws the map with few calls to the canvas: one shape per team, labels only where there is room, nothing for markers
-// outside of the screen.
+// Draws one frame of the map: the grid, the ground, calls, kills, labels where there is room, and the players over everything.
 import { type Scheme, teamColour } from "../../team-colours.ts";
-import type { Ground } from "./ground.ts";
-import { GroundLabels } from "./ground-labels.ts";
-import type { Backdrop, GroundLayer } from "./ground-layer.ts";
-import { type Box, LabelLayout, listChosenPlaces } from "./label-layout.ts";
+import type { GroundLayer, GroundScene } from "./ground-layer.ts";
+import { type Box, LabelLayout, listPositions } from "./label-layout.ts";
 import type { Marker } from "./markers.ts";
-import type { Motion } from "./motion.ts";
 import { PALETTES, type Palette } from "./palette.ts";
-import type { ScreenGrid } from "./screen-grid.ts";
-import type { Size, Viewport } from "./viewport.ts";
+import { type Point, toScreen, toWorld } from "./viewport.ts";
 
-export type Scene = {
-  readonly viewport: Viewport;
-  readonly size: Size;
-  /** Device pixels per CSS pixel. */
-  readonly ratio: number;
-  readonly motion: Motion;
-  readonly scheme: Scheme;
-  /** Index of the selected marker. */
-  readonly selected: number | undefined;
-  /** Index of the hovered or highlighted marker. */
-  readonly hovered: number | undefined;
+/** A marker and its point on the screen. */
+export type PlacedMarker = Point & { readonly marker: Marker };
+
+export type Scene = GroundScene & {
+  /** The visible markers. */
+  readonly placed: readonly PlacedMarker[];
+  /** The key of the selected marker. */
+  readonly selected: string | undefined;
+  /** The keys of the markers that are picked for a command. */
+  readonly picked: ReadonlySet<string>;
+  /** The key of the hovered or highlighted marker. */
+  readonly hovered: string | undefined;
   /** The parts of the canvas that lie under buttons and notices. */
   readonly covered: readonly Box[];
-  readonly ground: Ground;
-  readonly backdrop: Backdrop | undefined;
 };
-
-/** How many markers and labels of markers were drawn. `isRough`: another frame would draw the ground sharp. */
-export type Painted = { readonly markers: number; readonly labels: number; readonly isRough: boolean };
 
 const PLAYER_RADIUS = 6;
-const CALL_RADIUS = 10;
+export const CALL_RADIUS = 10;
 const RING_RADIUS = 11;
-const LABEL_FONT = "600 12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+const CALLING_RADIUS = 15;
+const KILL_RADIUS = 6;
+/** How much of a kill is left at each step. */
+const KILL_ALPHAS = [1, 0.75, 0.5, 0.3];
+const FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+const LABEL_FONT = `600 12px ${FONTS}`;
+const GROUND_FONT = `500 11px ${FONTS}`;
 const LABEL_GAP = 10;
+/** From the edge of a ring to the label. */
+const RING_GAP = 3;
 /** The most labels of markers. */
 export const MARKER_LABELS_MAX = 120;
-/** With more visible markers, those without a callsign and stars have no label. */
-const NAMES_MAX = 60;
+/** So many markers at most are tried: in a crowd there is no room for most labels. */
+const MARKER_TRIES_MAX = 300;
+/** The most names of streets and postal codes. */
+const GROUND_LABELS_MAX = 50;
+/** Two names of one street are at least this far apart. */
+const REPEAT_PX = 420;
+/** From this scale on, postal codes are shown. */
+const POSTAL_SCALE_MIN = 0.3;
+/** A name is shown when its street is at least this part as long. */
+const ROOM_SHARE = 0.8;
 const GRID_STEP_MIN_PX = 70;
-const CACHED_WIDTHS_MAX = 2_000;
-const CIRCLE = Math.PI * 2;
-
-type PlacedLabel = { readonly index: number; readonly left: number; readonly middle: number };
-
-type Groups = {
-  readonly of: readonly Marker[];
-  readonly scheme: Scheme;
-  readonly players: ReadonlyMap<string, readonly number[]>;
-  readonly calls: ReadonlyMap<string, readonly number[]>;
-  /** The most important label first. */
-  readonly labels: readonly number[];
-};
+const CACHED_WIDTHS_MAX = 4_000;
 
 export class Painter {
   readonly #context: CanvasRenderingContext2D;
   readonly #groundLayer: Pick<GroundLayer, "draw">;
-  readonly #groundLabels = new GroundLabels();
   readonly #widths = new Map<string, number>();
-  #groups: Groups | undefined;
-  #screen = new Float64Array(0);
-  #isVisible = new Uint8Array(0);
-  readonly #labels = new LabelLayout();
-  /** The labels of the selected and the hovered marker. */
-  #chosen: readonly PlacedLabel[] = [];
 
   constructor(context: CanvasRenderingContext2D, groundLayer: Pick<GroundLayer, "draw">) {
     this.#context = context;
     this.#groundLayer = groundLayer;
   }
 
-  /** Draws a frame and fills `grid` with the visible markers. */
-  paint(scene: Scene, grid: ScreenGrid): Painted {
-    const { size, ratio, scheme, motion } = scene;
+  paint(scene: Scene): void {
+    const { size, ratio, placed, covered } = scene;
     const context = this.#context;
-    const palette = PALETTES[scheme];
-    const groups = this.#groupMarkers(motion.markers, scheme);
+    const palette = PALETTES[scene.scheme];
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = palette.ground;
     context.fillRect(0, 0, size.width, size.height);
     this.#drawGrid(scene, palette);
-    const isRough = this.#groundLayer.draw(context, scene);
-    const visible = this.#locateMarkers(scene, grid);
-    for (const [colour, indexes] of groups.calls) this.#drawCalls(colour, indexes);
+    this.#groundLayer.draw(context, scene);
+    for (const each of placed) {
+      if (each.marker.kind === "call") this.#drawCall(each, scene.scheme);
+      else if (each.marker.kind === "kill") this.#drawKill(each, each.marker.step, palette);
+    }
     // Labels are drawn below the players, so that no label covers a player.
-    const labels = this.#drawLabels(scene, groups, palette, visible, grid);
-    this.#groundLabels.draw(context, this.#labels, scene, palette);
-    setLabelStyle(context);
-    context.lineWidth = 2;
-    context.strokeStyle = palette.outline;
-    for (const [colour, indexes] of groups.players) this.#drawPlayers(colour, indexes);
-    this.#drawRing(scene.hovered, palette.text);
-    this.#drawRing(scene.selected, palette.selected);
-    this.#drawChosenLabels(groups, palette);
-    return { markers: visible, labels, isRough };
+    const layout = new LabelLayout(size, covered);
+    const isChosen = ({ marker: { key } }: PlacedMarker) => key === scene.selected || key === scene.hovered;
+    this.#setFont(LABEL_FONT, "left", palette);
+    const chosen = placed.filter(isChosen).flatMap((each) => {
+      const width = this.#measureLabel(each.marker);
+      const positions = listPositions(each, width, RING_RADIUS + RING_GAP, size, covered);
+      const free = positions.find(({ left, middle }) => layout.reserve(left, middle, width));
+      return free ? [{ ...free, marker: each.marker }] : [];
+    });
+    layout.cover(placed.map(boxOf));
+    this.#drawLabels(scene, layout, palette, isChosen);
+    this.#setFont(GROUND_FONT, "center", palette);
+    this.#drawGroundLabels(scene, layout);
+    for (const each of placed) if (each.marker.kind === "player") this.#drawPlayer(each, scene.scheme, palette);
+    for (const each of placed) if (isCalling(each.marker)) this.#drawRing(each, palette.calling, CALLING_RADIUS);
+    for (const each of placed) if (each.marker.key === scene.hovered) this.#drawRing(each, palette.text);
+    for (const each of placed) {
+      const { key } = each.marker;
+      if (key === scene.selected || scene.picked.has(key)) this.#drawRing(each, palette.selected);
+    }
+    this.#setFont(LABEL_FONT, "left", palette);
+    for (const { marker, left, middle } of chosen) this.#drawLabel(marker, palette, left, middle);
   }
 
-  #groupMarkers(markers: readonly Marker[], scheme: Scheme): Groups {
-    const kept = this.#groups;
-    if (kept && kept.of === markers && kept.scheme === scheme) return kept;
-    const shapes = { player: new Map<string, number[]>(), call: new Map<string, number[]>() };
-    for (const [index, { kind, team }] of markers.entries()) {
-      const colour = teamColour(team, scheme);
-      const group = shapes[kind].get(colour);
-      if (group) group.push(index);
-      else shapes[kind].set(colour, [index]);
-    }
-    const labels = markers
-      .map((marker, index) => ({ index, rank: rankOf(marker) }))
-      .sort((a, b) => a.rank - b.rank || a.index - b.index)
-      .map(({ index }) => index);
-    this.#groups = { of: markers, scheme, players: shapes.player, calls: shapes.call, labels };
-    return this.#groups;
+  #setFont(font: string, align: CanvasTextAlign, palette: Palette): void {
+    const context = this.#context;
+    context.font = font;
+    context.textAlign = align;
+    context.textBaseline = "middle";
+    context.lineJoin = "round";
+    context.lineWidth = 3;
+    context.strokeStyle = palette.outline;
+    context.fillStyle = palette.place;
   }
 
   #drawGrid({ viewport, size }: Scene, palette: Palette): void {
-    const context = this.#context;
-    const step = findRoundStep(GRID_STEP_MIN_PX / viewport.scale);
-    const left = viewport.x - size.width / 2 / viewport.scale;
-    const top = viewport.y - size.height / 2 / viewport.scale;
-    context.lineWidth = 1;
-    context.strokeStyle = palette.line;
-    context.beginPath();
-    for (let x = Math.ceil(left / step) * step; (x - left) * viewport.scale < size.width; x += step) {
-      const at = Math.round((x - left) * viewport.scale) + 0.5;
-      context.moveTo(at, 0);
-      context.lineTo(at, size.height);
-    }
-    for (let y = Math.ceil(top / step) * step; (y - top) * viewport.scale < size.height; y += step) {
-      const at = Math.round((y - top) * viewport.scale) + 0.5;
-      context.moveTo(0, at);
-      context.lineTo(size.width, at);
-    }
-    context.stroke();
+    const { scale } = viewport;
+    const step = findRoundStep(GRID_STEP_MIN_PX / scale);
+    const { x: left, y: top } = toWorld(viewport, size, { x: 0, y: 0 });
+    const xs: number[] = [];
+    for (let x = Math.ceil(left / step) * step; (x - left) * scale < size.width; x += step) xs.push(x);
+    const ys: number[] = [];
+    for (let y = Math.ceil(top / step) * step; (y - top) * scale < size.height; y += step) ys.push(y);
+    const draw = (columns: readonly number[], rows: readonly number[], colour: string) => {
+      const context = this.#context;
+      context.lineWidth = 1;
+      context.strokeStyle = colour;
+      context.beginPath();
+      for (const x of columns) {
+        const at = Math.round((x - left) * scale) + 0.5;
+        context.moveTo(at, 0);
+        context.lineTo(at, size.height);
+      }
+      for (const y of rows) {
+        const at = Math.round((y - top) * scale) + 0.5;
+        context.moveTo(0, at);
+        context.lineTo(size.width, at);
+      }
+      context.stroke();
+    };
+    draw(xs, ys, palette.line);
     // The axes cross in the middle of the official map.
-    const middleX = Math.round(-left * viewport.scale) + 0.5;
-    const middleY = Math.round(-top * viewport.scale) + 0.5;
-    context.strokeStyle = palette.axis;
-    context.beginPath();
-    context.moveTo(middleX, 0);
-    context.lineTo(middleX, size.height);
-    context.moveTo(0, middleY);
-    context.lineTo(size.width, middleY);
-    context.stroke();
+    draw([0], [0], palette.axis);
   }
 
-  /** Computes the place of each marker on the screen. Returns how many are visible. */
-  #locateMarkers({ viewport, size, motion }: Scene, grid: ScreenGrid): number {
-    const { markers, positions } = motion;
-    if (this.#isVisible.length < markers.length) {
-      this.#isVisible = new Uint8Array(markers.length);
-      this.#screen = new Float64Array(markers.length * 2);
-    }
-    grid.clear(size.width, size.height, markers.length);
-    let visible = 0;
-    for (let index = 0; index < markers.length; index += 1) {
-      const x = ((positions[index * 2] ?? 0) - viewport.x) * viewport.scale + size.width / 2;
-      const y = ((positions[index * 2 + 1] ?? 0) - viewport.y) * viewport.scale + size.height / 2;
-      const isVisible =
-        x > -CALL_RADIUS && y > -CALL_RADIUS && x < size.width + CALL_RADIUS && y < size.height + CALL_RADIUS;
-      this.#screen[index * 2] = x;
-      this.#screen[index * 2 + 1] = y;
-      this.#isVisible[index] = isVisible ? 1 : 0;
-      if (!isVisible) continue;
-      visible += 1;
-      grid.add(index, x, y);
-    }
-    return visible;
-  }
-
-  #drawPlayers(colour: string, indexes: readonly number[]): void {
+  #drawPlayer({ x, y, marker }: PlacedMarker, scheme: Scheme, palette: Palette): void {
     const context = this.#context;
-    context.fillStyle = colour;
+    context.lineWidth = 2;
+    context.strokeStyle = palette.outline;
+    context.fillStyle = teamColour(marker.team, scheme);
     context.beginPath();
-    for (const index of indexes) {
-      if (!this.#isVisible[index]) continue;
-      const x = this.#screen[index * 2] ?? 0;
-      const y = this.#screen[index * 2 + 1] ?? 0;
-      context.moveTo(x + PLAYER_RADIUS, y);
-      context.arc(x, y, PLAYER_RADIUS, 0, CIRCLE);
-    }
+    context.arc(x, y, PLAYER_RADIUS, 0, Math.PI * 2);
     context.stroke();
     context.fill();
   }
 
   /** A diamond with a hole, so that calls differ from players by shape and not only by colour. */
-  #drawCalls(colour: string, indexes: readonly number[]): void {
+  #drawCall({ x, y, marker }: PlacedMarker, scheme: Scheme): void {
     const context = this.#context;
-    context.fillStyle = colour;
+    context.fillStyle = teamColour(marker.team, scheme);
     context.beginPath();
-    for (const index of indexes) {
-      if (!this.#isVisible[index]) continue;
-      const x = this.#screen[index * 2] ?? 0;
-      const y = this.#screen[index * 2 + 1] ?? 0;
-      for (const radius of [CALL_RADIUS, CALL_RADIUS * 0.45]) {
-        context.moveTo(x, y - radius);
-        context.lineTo(x + radius, y);
-        context.lineTo(x, y + radius);
-        context.lineTo(x - radius, y);
-        context.closePath();
-      }
+    for (const radius of [CALL_RADIUS, CALL_RADIUS * 0.45]) {
+      context.moveTo(x, y - radius);
+      context.lineTo(x + radius, y);
+      context.lineTo(x, y + radius);
+      context.lineTo(x - radius, y);
+      context.closePath();
     }
     context.fill("evenodd");
   }
 
-  #drawRing(index: number | undefined, colour: string): void {
-    if (index === undefined || !this.#isVisible[index]) return;
+  /** A cross, fainter the older it is. */
+  #drawKill({ x, y }: Point, step: number, palette: Palette): void {
+    const context = this.#context;
+    context.globalAlpha = KILL_ALPHAS[step] ?? 1;
+    for (const [width, colour] of [
+      [5, palette.outline],
+      [2.5, palette.kill],
+    ] as const) {
+      context.lineWidth = width;
+      context.strokeStyle = colour;
+      context.beginPath();
+      for (const side of [1, -1]) {
+        context.moveTo(x - KILL_RADIUS, y - KILL_RADIUS * side);
+        context.lineTo(x + KILL_RADIUS, y + KILL_RADIUS * side);
+      }
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  #drawRing({ x, y }: Point, colour: string, radius = RING_RADIUS): void {
     const context = this.#context;
     context.strokeStyle = colour;
     context.lineWidth = 2.5;
     context.beginPath();
-    context.arc(this.#screen[index * 2] ?? 0, this.#screen[index * 2 + 1] ?? 0, RING_RADIUS, 0, CIRCLE);
+    context.arc(x, y, radius, 0, Math.PI * 2);
     context.stroke();
   }
 
-  #drawLabels(scene: Scene, groups: Groups, palette: Palette, visible: number, grid: ScreenGrid): number {
-    const context = this.#context;
-    const { selected, hovered } = scene;
-    setLabelStyle(context);
-    context.textBaseline = "middle";
-    context.lineJoin = "round";
-    this.#labels.clear(scene.size, scene.covered);
-    const isCrowded = visible > NAMES_MAX;
-    this.#chosen = this.#placeChosenLabels(scene, groups);
-    this.#drawChosenLabels(groups, palette);
-    for (const index of groups.labels) {
-      if (this.#labels.count >= MARKER_LABELS_MAX) break;
-      const marker = groups.of[index];
-      if (index === selected || index === hovered || !marker) continue;
-      if (isCrowded && rankOf(marker) === NAME_RANK) break;
-      const left = this.#findPlace(marker, index, scene.size.width, grid);
-      if (left !== undefined) this.#drawLabel(marker, palette, left, this.#screen[index * 2 + 1] ?? 0);
-    }
-    return this.#labels.count;
-  }
-
-  /** They take their places first, and are left out only when all of them are taken or under a button. */
-  #placeChosenLabels({ selected, hovered, size, covered }: Scene, groups: Groups): PlacedLabel[] {
-    return Array.from(new Set([selected, hovered])).flatMap((index) => {
-      const marker = index === undefined ? undefined : groups.of[index];
-      if (index === undefined || !marker || !this.#isVisible[index]) return [];
-      const at = { x: this.#screen[index * 2] ?? 0, y: this.#screen[index * 2 + 1] ?? 0 };
+  /** The most important labels first, where there is room and no marker. */
+  #drawLabels(scene: Scene, layout: LabelLayout, palette: Palette, isChosen: (each: PlacedMarker) => boolean): void {
+    const { placed, size } = scene;
+    const ranked = placed.filter((each) => !isChosen(each) && each.marker.label !== "");
+    ranked.sort((a, b) => rankOf(a.marker) - rankOf(b.marker));
+    for (const each of ranked.slice(0, MARKER_TRIES_MAX)) {
+      if (layout.count >= MARKER_LABELS_MAX) return;
+      const { marker } = each;
       const width = this.#measureLabel(marker);
-      const place = listChosenPlaces(at, width, LABEL_GAP, size, covered).find(({ left, middle }) =>
-        this.#labels.reserve(left, middle, width),
-      );
-      return place ? [{ index, ...place }] : [];
-    });
-  }
-
-  /** Drawn twice: below the players with all labels, and again over them. */
-  #drawChosenLabels(groups: Groups, palette: Palette): void {
-    this.#context.lineWidth = 3;
-    this.#context.strokeStyle = palette.outline;
-    for (const { index, left, middle } of this.#chosen) {
-      const marker = groups.of[index];
-      if (marker) this.#drawLabel(marker, palette, left, middle);
+      const ring = isCalling(marker) ? CALLING_RADIUS : scene.picked.has(marker.key) ? RING_RADIUS : 0;
+      const gap = ring === 0 ? LABEL_GAP : ring + RING_GAP;
+      const free = listPositions(each, width, gap, size).find(({ left, middle }) => {
+        return layout.reserve(left, middle, width);
+      });
+      if (free) this.#drawLabel(marker, palette, free.left, free.middle);
     }
-  }
-
-  /** On the right of the marker, or on the left when the right side is too narrow, taken, or has another marker in it. */
-  #findPlace(marker: Marker, index: number, edge: number, grid: ScreenGrid): number | undefined {
-    if (!this.#isVisible[index]) return undefined;
-    const width = this.#measureLabel(marker);
-    const x = this.#screen[index * 2] ?? 0;
-    const middle = this.#screen[index * 2 + 1] ?? 0;
-    const sides = [x + LABEL_GAP, x - LABEL_GAP - width];
-    if (x + LABEL_GAP + width > edge) sides.reverse();
-    const reach = PLAYER_RADIUS;
-    return sides.find(
-      (side) =>
-        grid.isEmpty(side - reach, middle - reach, side + width + reach, middle + reach) &&
-        this.#labels.reserve(side, middle, width),
-    );
   }
 
   #drawLabel(marker: Marker, palette: Palette, left: number, middle: number): void {
     const context = this.#context;
-    const text = marker.label;
-    context.strokeText(text, left, middle);
-    context.fillStyle = palette.text;
-    context.fillText(text, left, middle);
     const stars = starsOf(marker);
+    context.fillStyle = palette.text;
+    context.strokeText(marker.label, left, middle);
+    context.fillText(marker.label, left, middle);
     if (stars === "") return;
-    const textWidth = this.#measure(text);
-    context.strokeText(stars, left + textWidth, middle);
+    const starsLeft = left + this.#measure(marker.label);
     context.fillStyle = palette.wanted;
-    context.fillText(stars, left + textWidth, middle);
+    context.strokeText(stars, starsLeft, middle);
+    context.fillText(stars, starsLeft, middle);
+  }
+
+  /** The names of streets, and of postal codes when the scale is large enough, where the markers leave room. */
+  #drawGroundLabels(scene: Scene, layout: LabelLayout): void {
+    const { scale } = scene.viewport;
+    const countMax = layout.count + GROUND_LABELS_MAX;
+    for (const { name, anchors, length } of scene.ground.streets) {
+      if (length * scale < this.#measure(name) * ROOM_SHARE) continue;
+      const drawn: Point[] = [];
+      for (const anchor of anchors) {
+        const isNear = drawn.some(({ x, y }) => Math.hypot(x - anchor.x, y - anchor.y) * scale < REPEAT_PX);
+        if (layout.count === countMax || isNear) continue;
+        if (this.#drawName(scene, layout, name, anchor, anchor.isUpright)) drawn.push(anchor);
+      }
+    }
+    if (scale < POSTAL_SCALE_MIN) return;
+    for (const code of scene.ground.postalCodes) {
+      if (layout.count < countMax) this.#drawName(scene, layout, code.name, code, false);
+    }
+  }
+
+  /** Returns false when there is no room for the name. */
+  #drawName({ viewport, size }: Scene, layout: LabelLayout, name: string, at: Point, isUpright: boolean): boolean {
+    const context = this.#context;
+    const { x, y } = toScreen(viewport, size, at);
+    if (!layout.reserveAround(x, y, this.#measure(name), isUpright)) return false;
+    context.save();
+    context.translate(x, y);
+    if (isUpright) context.rotate(-Math.PI / 2);
+    context.strokeText(name, 0, 0);
+    context.fillText(name, 0, 0);
+    context.restore();
+    return true;
   }
 
   #measureLabel(marker: Marker): number {
@@ -296,21 +263,25 @@ export class Painter {
     return this.#measure(marker.label) + (stars === "" ? 0 : this.#measure(stars));
   }
 
+  /** With the current font. Measuring is slow, so the widths are kept. */
   #measure(text: string): number {
-    const known = this.#widths.get(text);
+    const key = `${this.#context.font} ${text}`;
+    const known = this.#widths.get(key);
     if (known !== undefined) return known;
     if (this.#widths.size >= CACHED_WIDTHS_MAX) this.#widths.clear();
     const { width } = this.#context.measureText(text);
-    this.#widths.set(text, width);
+    this.#widths.set(key, width);
     return width;
   }
 }
 
-const NAME_RANK = 3;
+/** What a marker covers; labels are drawn below players and over everything else. */
+function boxOf({ x, y }: Point): Box {
+  return { left: x - PLAYER_RADIUS, top: y - PLAYER_RADIUS, right: x + PLAYER_RADIUS, bottom: y + PLAYER_RADIUS };
+}
 
-function setLabelStyle(context: CanvasRenderingContext2D): void {
-  context.font = LABEL_FONT;
-  context.textAlign = "left";
+function isCalling(marker: Marker): boolean {
+  return marker.kind === "player" && marker.isCalling;
 }
 
 function starsOf(marker: Marker): string {
@@ -318,16 +289,13 @@ function starsOf(marker: Marker): string {
 }
 
 function rankOf(marker: Marker): number {
-  if (marker.kind === "call") return 0;
+  if (marker.kind !== "player" || marker.isCalling) return 0;
   if (marker.stars > 0) return 1;
-  return marker.callsign === "" ? NAME_RANK : 2;
+  return marker.callsign === "" ? 3 : 2;
 }
 
 /** The smallest 1, 2 or 5 times a power of ten that is at least `atLeast`. */
 export function findRoundStep(atLeast: number): number {
   const power = 10 ** Math.floor(Math.log10(atLeast));
-  for (const factor of [1, 2, 5]) {
-    if (power * factor >= atLeast) return power * factor;
-  }
-  return power * 10;
+  return power * ([1, 2, 5].find((factor) => power * factor >= atLeast) ?? 10);
 }

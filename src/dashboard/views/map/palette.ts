@@ -1,22 +1,10 @@
 // The colours of the map, except those of the teams.
 import type { Scheme } from "../../team-colours.ts";
 
-export type Palette = {
-  readonly ground: string;
-  readonly line: string;
-  readonly axis: string;
-  readonly street: string;
-  /** Names of streets and postal codes. */
-  readonly place: string;
-  /** Around players and texts, to set them off from what is below. */
-  readonly outline: string;
-  readonly text: string;
-  readonly wanted: string;
-  /** The ring around the selected marker. */
-  readonly selected: string;
-};
+export type Palette = (typeof PALETTES)[Scheme];
 
-export const PALETTES: Readonly<Record<Scheme, Palette>> = {
+/** `outline` is around players and texts, to set them off from what is below. */
+export const PALETTES = {
   light: {
     ground: "#fbfcfd",
     line: "#e9ecef",
@@ -26,6 +14,8 @@ export const PALETTES: Readonly<Record<Scheme, Palette>> = {
     outline: "#ffffff",
     text: "#212529",
     wanted: "#b02525",
+    calling: "#c2410c",
+    kill: "#b02525",
     selected: "#3b5bdb",
   },
   dark: {
@@ -37,6 +27,8 @@ export const PALETTES: Readonly<Record<Scheme, Palette>> = {
     outline: "#17181b",
     text: "#e9ecef",
     wanted: "#ffa8a8",
+    calling: "#ff922b",
+    kill: "#ff8787",
     selected: "#91a7ff",
   },
-};
+} as const satisfies Record<Scheme, object>;

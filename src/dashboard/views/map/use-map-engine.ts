@@ -1,42 +1,41 @@
-// Connects a map engine to a canvas: size, pixel ratio, colours, gestures. React renders when a marker is hovered or
-// selected, never for a frame.
+// Connects a map engine to a canvas: size, pixel ratio, colours, gestures, tooltip and the controls over it. React renders when
+// a marker is hovered or selected, never for a frame.
 import { useComputedColorScheme } from "@mantine/core";
 import { useReducedMotion } from "@mantine/hooks";
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Gestures } from "./gestures.ts";
 import { GroundLayer } from "./ground-layer.ts";
-import { MapEngine } from "./map-engine.ts";
+import type { Box } from "./label-layout.ts";
+import { MapEngine, type MapListener } from "./map-engine.ts";
 import { Painter } from "./painter.ts";
 import type { Point, Size } from "./viewport.ts";
-
-export type MapCallbacks = {
-  readonly onHover: (key: string | undefined) => void;
-  readonly onSelect: (key: string | undefined) => void;
-  readonly onFollowEnd: () => void;
-};
 
 const TOOLTIP_GAP = 16;
 /** A higher pixel ratio costs time and is not visibly sharper. */
 const RATIO_MAX = 3;
+const CONTROLS = ".map-buttons, .map-list-button, .map-following, .map-legend";
+/** Room between a label and a control. */
+const CONTROL_MARGIN_PX = 4;
 
-/** Places the tooltip beside the hovered marker, and hides it when no marker is hovered. */
+/** Puts the tooltip beside the hovered marker, and hides it when no marker is hovered. */
 export function useMapEngine(
   canvasRef: RefObject<HTMLCanvasElement | null>,
   tooltipRef: RefObject<HTMLElement | null>,
-  callbacks: MapCallbacks,
+  listener: Omit<MapListener, "onHoveredPoint">,
 ): MapEngine | undefined {
   const [engine, setEngine] = useState<MapEngine>();
-  const latest = useRef(callbacks);
-  latest.current = callbacks;
+  const latest = useRef(listener);
+  latest.current = listener;
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
-  const prefersReducedMotion = useReducedMotion(undefined, { getInitialValueInEffect: false });
+  const isAnimated = !useReducedMotion(undefined, { getInitialValueInEffect: false });
 
   useLayoutEffect(() => {
     const canvas = canvasRef.current;
     const context = canvas?.getContext("2d", { alpha: false });
     if (!canvas || !context) return;
+    const painter = new Painter(context, new GroundLayer(document.createElement("canvas")));
     const made = new MapEngine(
-      new Painter(context, new GroundLayer(() => document.createElement("canvas"))),
+      (scene) => painter.paint(scene),
       {
         requestFrame: (draw) => requestAnimationFrame(draw),
         cancelFrame: (id) => cancelAnimationFrame(id),
@@ -44,9 +43,9 @@ export function useMapEngine(
       },
       {
         onHover: (key) => latest.current.onHover(key),
-        onSelect: (key) => latest.current.onSelect(key),
+        onSelect: (key, isPicking) => latest.current.onSelect(key, isPicking),
         onFollowEnd: () => latest.current.onFollowEnd(),
-        onHoveredPlace: (place, size) => placeTooltip(tooltipRef.current, place, size),
+        onHoveredPoint: (point, size) => moveTooltip(tooltipRef.current, point, size),
       },
     );
     const stopTracking = trackSize(canvas, made);
@@ -60,13 +59,13 @@ export function useMapEngine(
     };
   }, [canvasRef, tooltipRef]);
 
-  useEffect(() => engine?.setScheme(scheme), [engine, scheme]);
-  useEffect(() => engine?.setAnimated(!prefersReducedMotion), [engine, prefersReducedMotion]);
+  useEffect(() => engine?.set({ scheme, isAnimated }), [engine, scheme, isAnimated]);
   return engine;
 }
 
 /** Resizes the engine with the canvas and with the pixel ratio. Returns a function that stops it. */
 function trackSize(canvas: HTMLCanvasElement, engine: MapEngine): () => void {
+  const stopped = new AbortController();
   const measure = () => {
     const { clientWidth: width, clientHeight: height } = canvas;
     const ratio = Math.min(devicePixelRatio, RATIO_MAX);
@@ -77,29 +76,59 @@ function trackSize(canvas: HTMLCanvasElement, engine: MapEngine): () => void {
   const observer = new ResizeObserver(measure);
   observer.observe(canvas);
   // The pixel ratio changes when the window moves to another screen or the page is zoomed.
-  let ratioQuery: MediaQueryList | undefined;
   const listenForRatio = () => {
-    ratioQuery = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-    ratioQuery.addEventListener("change", onRatioChange, { once: true });
-  };
-  const onRatioChange = () => {
-    measure();
-    listenForRatio();
+    const onChange = () => {
+      measure();
+      listenForRatio();
+    };
+    const query = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+    query.addEventListener("change", onChange, { once: true, signal: stopped.signal });
   };
   listenForRatio();
   return () => {
     observer.disconnect();
-    ratioQuery?.removeEventListener("change", onRatioChange);
+    stopped.abort();
   };
 }
 
-function placeTooltip(tooltip: HTMLElement | null, place: Point | undefined, size: Size): void {
+function moveTooltip(tooltip: HTMLElement | null, point: Point | undefined, size: Size): void {
   if (!tooltip) return;
-  tooltip.style.visibility = place ? "visible" : "hidden";
-  if (!place) return;
+  tooltip.style.visibility = point ? "visible" : "hidden";
+  if (!point) return;
   const { offsetWidth, offsetHeight } = tooltip;
-  const fits = place.x + TOOLTIP_GAP + offsetWidth <= size.width;
-  const x = fits ? place.x + TOOLTIP_GAP : Math.max(0, place.x - TOOLTIP_GAP - offsetWidth);
-  const y = Math.min(Math.max(0, place.y + TOOLTIP_GAP), Math.max(0, size.height - offsetHeight));
+  const fits = point.x + TOOLTIP_GAP + offsetWidth <= size.width;
+  const x = fits ? point.x + TOOLTIP_GAP : Math.max(0, point.x - TOOLTIP_GAP - offsetWidth);
+  const y = Math.min(Math.max(0, point.y + TOOLTIP_GAP), Math.max(0, size.height - offsetHeight));
   tooltip.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
+}
+
+/** Keeps labels away from the buttons, and from the notice of the followed marker while `isFollowing`. */
+export function useCoveredParts(
+  engine: MapEngine | undefined,
+  frameRef: RefObject<HTMLElement | null>,
+  isFollowing: boolean,
+): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the notice comes and goes with `isFollowing`
+  useLayoutEffect(() => {
+    const frame = frameRef.current;
+    if (!engine || !frame) return;
+    const controls = Array.from(frame.querySelectorAll(CONTROLS));
+    const measure = () => engine.set({ covered: controls.map((control) => boxIn(frame, control)) });
+    const observer = new ResizeObserver(measure);
+    for (const element of [frame, ...controls]) observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [engine, frameRef, isFollowing]);
+}
+
+function boxIn(frame: Element, control: Element): Box {
+  const around = frame.getBoundingClientRect();
+  const box = control.getBoundingClientRect();
+  const [x, y] = [around.left + frame.clientLeft, around.top + frame.clientTop];
+  return {
+    left: box.left - x - CONTROL_MARGIN_PX,
+    top: box.top - y - CONTROL_MARGIN_PX,
+    right: box.right - x + CONTROL_MARGIN_PX,
+    bottom: box.bottom - y + CONTROL_MARGIN_PX,
+  };
 }

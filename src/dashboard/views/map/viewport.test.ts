@@ -1,15 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  fitTo,
-  needsNewFit,
-  panBy,
-  SCALE_MAX,
-  SCALE_MIN,
-  toScreen,
-  toWorld,
-  WHOLE_MAP,
-  zoomAt,
-} from "./viewport.ts";
+import { fitTo, needsNewFit, panBy, SCALE_MAX, SCALE_MIN, toScreen, toWorld, WHOLE_MAP, zoomAt } from "./viewport.ts";
 
 const SIZE = { width: 800, height: 600 };
 

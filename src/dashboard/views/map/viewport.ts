@@ -33,11 +33,7 @@ export function toWorld({ x, y, scale }: Viewport, { width, height }: Size, poin
 }
 
 export function panBy(viewport: Viewport, dx: number, dy: number): Viewport {
-  return limitCoordinates({
-    ...viewport,
-    x: viewport.x - dx / viewport.scale,
-    y: viewport.y - dy / viewport.scale,
-  });
+  return limitCoordinates({ ...viewport, x: viewport.x - dx / viewport.scale, y: viewport.y - dy / viewport.scale });
 }
 
 /** Zooms and keeps the point under `at` in its place. */
@@ -67,11 +63,7 @@ export function fitTo(points: readonly Point[], size: Size): Viewport {
     room(size.width) / Math.max(right - left, SPAN_MIN),
     room(size.height) / Math.max(bottom - top, SPAN_MIN),
   );
-  return limitCoordinates({
-    x: (left + right) / 2,
-    y: (top + bottom) / 2,
-    scale: clamp(scale, SCALE_MIN, SCALE_MAX),
-  });
+  return limitCoordinates({ x: (left + right) / 2, y: (top + bottom) / 2, scale: clamp(scale, SCALE_MIN, SCALE_MAX) });
 }
 
 /** Whether a point is outside of the viewport, or the viewport is far too wide for the points. */
@@ -97,11 +89,7 @@ function medianOf(values: readonly number[]): number {
 }
 
 function limitCoordinates({ x, y, scale }: Viewport): Viewport {
-  return {
-    x: clamp(x, -COORDINATE_MAX, COORDINATE_MAX),
-    y: clamp(y, -COORDINATE_MAX, COORDINATE_MAX),
-    scale,
-  };
+  return { x: clamp(x, -COORDINATE_MAX, COORDINATE_MAX), y: clamp(y, -COORDINATE_MAX, COORDINATE_MAX), scale };
 }
 
 function clamp(value: number, min: number, max: number): number {

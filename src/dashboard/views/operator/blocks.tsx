@@ -1,18 +1,16 @@
 // The operator's view "blocks": the keys that are blocked for spam, for how long, and a button to lift the block.
-import { Button, Group, Paper, Stack, Text } from "@mantine/core";
+import { Group, Paper, Stack, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { BlockResource } from "../../../core/wire/block.ts";
-import { markInvisible } from "../../parts/game-text.tsx";
-import { NamedSentence, NameText } from "../../parts/name-text.tsx";
+import type { BlockResource } from "../../../core/wire/key.ts";
+import { markInvisible, NamedSentence, NameText } from "../../parts/text/game-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
-import { useAdmin, useAdminChange, usePagedList } from "../../state/use-admin.ts";
-import { useFormat } from "../../state/use-format.ts";
-import { useNow } from "../../state/use-now.ts";
-import { FormError } from "./change.tsx";
+import { useAdmin, useAdminChange, usePagedList } from "../../state/session/use-admin.ts";
+import { useFormat, useNow } from "../../state/time/use-format.ts";
+import { useServerNames } from "./fields.tsx";
+import { FormError } from "./form.tsx";
+import { SmallButton, SuccessMessage } from "./layout.tsx";
 import { ListFrame } from "./list-frame.tsx";
-import { useServerNames } from "./names.ts";
-import { SuccessMessage } from "./success-message.tsx";
 
 const POLL_INTERVAL_MS = 5_000;
 
@@ -23,7 +21,7 @@ export function BlocksView() {
   const list = usePagedList(["blocks"], admin.listBlocks, POLL_INTERVAL_MS);
   const [done, setDone] = useState<ReactNode>();
   return (
-    <ViewPage title={t("title")} summary={t("summary")}>
+    <ViewPage title={t("title")}>
       <SuccessMessage text={done} onClose={() => setDone(undefined)} />
       <ListFrame list={list} label={t("list")} empty={{ title: t("empty"), text: t("emptyText") }}>
         {(block) => (
@@ -31,9 +29,7 @@ export function BlocksView() {
             key={block.key_id}
             block={block}
             serverName={nameOf(block.server_id)}
-            onLifted={(name) =>
-              setDone(<NamedSentence names={[name]} write={(label) => t("lifted", { label })} />)
-            }
+            onLifted={(name) => setDone(<NamedSentence names={[name]} write={(label) => t("lifted", { label })} />)}
           />
         )}
       </ListFrame>
@@ -86,15 +82,12 @@ function BlockRow(props: {
             {t("until", { time: format.time(block.blocked_until) })}
           </Text>
         </Stack>
-        <Button
-          size="xs"
-          variant="light"
+        <SmallButton
+          text={t("lift")}
+          name={t("liftName", { label: markInvisible(label) })}
           loading={isRunning}
           onClick={() => void lift()}
-          aria-label={t("liftName", { label: markInvisible(label) })}
-        >
-          {t("lift")}
-        </Button>
+        />
       </Group>
       <FormError error={error} />
     </Paper>

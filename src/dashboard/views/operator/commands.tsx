@@ -1,35 +1,33 @@
 // The operator's view "commands": the waiting and recent commands of all servers, and a button to cancel a waiting one.
-import { Button, Code, Group, NativeSelect, Text } from "@mantine/core";
+import { Code, Group } from "@mantine/core";
 import { useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { COMMAND_STATUSES, type CommandStatus } from "../../../core/command.ts";
+import { COMMAND_STATUSES, type CommandStatus } from "../../../core/commands/command.ts";
 import type { OwnedCommandResource } from "../../../core/wire/command.ts";
 import { useDialog } from "../../parts/dialog.tsx";
-import { GameText, markInvisible } from "../../parts/game-text.tsx";
-import { NowProvider } from "../../parts/moment.tsx";
-import { NamedSentence, NameText } from "../../parts/name-text.tsx";
-import type { ShownColumn } from "../../parts/table-columns.ts";
+import type { ShownColumn } from "../../parts/table/table-columns.ts";
+import { GameText, markInvisible } from "../../parts/text/game-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
-import { useAdmin, usePagedList } from "../../state/use-admin.ts";
+import { useAdmin, usePagedList } from "../../state/session/use-admin.ts";
 import {
   attributesOfCommand,
   keyOfCommand,
   makeCommandColumn,
   makeStatusColumns,
-} from "../command-columns.tsx";
-import { ChangeDialog } from "./change.tsx";
-import { PagedTable } from "./list-frame.tsx";
-import { useKeyLabels, useServerNames } from "./names.ts";
-import { ServerFilter } from "./server-filter.tsx";
+} from "../commands/command-status.tsx";
+import { useServerNames, useTargetNames } from "./fields.tsx";
+import { ChangeDialog } from "./form.tsx";
+import { SmallButton } from "./layout.tsx";
+import { ListFilter, makeButtons, makeColumn, PagedTable, ServerFilter } from "./list-frame.tsx";
 
 const POLL_INTERVAL_MS = 5_000;
 /** The characters of a command that are shown at once; a button shows the rest. */
 const COMMAND_MAX = 500;
 
 export function OperatorCommandsView() {
-  const { t } = useTranslation(["operatorCommands", "commands"]);
+  const { t } = useTranslation(["operatorCommands", "operator", "commands"]);
   const admin = useAdmin();
-  const { servers, nameOf } = useServerNames();
+  const { servers, nameOf } = useServerNames("keys");
   const [serverId, setServerId] = useState("");
   const [status, setStatus] = useState<CommandStatus | "">("");
   const list = usePagedList(
@@ -49,38 +47,26 @@ export function OperatorCommandsView() {
   );
   const columns = useColumns(serverOf, cancelling.open);
   return (
-    <ViewPage title={t("title")} summary={t("summary")}>
+    <ViewPage title={t("title")}>
       <Group gap="sm">
-        <ServerFilter
-          label={t("server")}
-          everyLabel={t("everyServer")}
-          servers={servers}
-          value={serverId}
-          onChange={setServerId}
-        />
-        <NativeSelect
-          label={t("status")}
+        <ServerFilter servers={servers} value={serverId} onChange={setServerId} />
+        <ListFilter
+          label={t("operator:fields.status")}
+          everyLabel={t("everyStatus")}
+          options={COMMAND_STATUSES.map((value) => ({ value, label: t(`commands:status.${value}`) }))}
           value={status}
-          onChange={(event) => setStatus(event.currentTarget.value as CommandStatus | "")}
-          data={[
-            { value: "", label: t("everyStatus") },
-            ...COMMAND_STATUSES.map((value) => ({ value, label: t(`commands:status.${value}`) })),
-          ]}
-          flex="1 1 10rem"
-          maw={{ base: "100%", sm: 240 }}
+          onChange={setStatus}
         />
       </Group>
-      <NowProvider>
-        <PagedTable
-          list={list}
-          label={t("list")}
-          name="operator-commands"
-          empty={{ title: t("empty"), text: t(serverId + status === "" ? "emptyText" : "noMatch") }}
-          columns={columns}
-          keyOf={keyOfCommand}
-          attributesOf={attributesOfCommand}
-        />
-      </NowProvider>
+      <PagedTable
+        list={list}
+        label={t("list")}
+        name="operator-commands"
+        empty={{ title: t("empty"), text: t(serverId + status === "" ? "emptyText" : "noMatch") }}
+        columns={columns}
+        keyOf={keyOfCommand}
+        attributesOf={attributesOfCommand}
+      />
       <ChangeDialog
         state={cancelling}
         title={t("cancelTitle")}
@@ -88,16 +74,13 @@ export function OperatorCommandsView() {
         cancelLabel={t("keepAction")}
         change={(command) => admin.cancelCommand(command.command_id)}
         invalidates={["commands"]}
+        nameOf={serverOf}
+        text={(server) => t("cancelText", { server })}
       >
         {(command) => (
-          <>
-            <Code block className="untrusted command-text">
-              <GameText text={command.command} max={COMMAND_MAX} />
-            </Code>
-            <Text>
-              <NamedSentence names={[serverOf(command)]} write={(server) => t("cancelText", { server })} />
-            </Text>
-          </>
+          <Code block className="untrusted command-text">
+            <GameText text={command.command} max={COMMAND_MAX} />
+          </Code>
         )}
       </ChangeDialog>
     </ViewPage>
@@ -114,9 +97,9 @@ function useColumns(
   serverOf: (command: OwnedCommandResource) => string,
   onCancel: (command: OwnedCommandResource) => void,
 ): readonly ShownColumn<OwnedCommandResource>[] {
-  const { t } = useTranslation(["operatorCommands", "commands", "table"]);
+  const { t } = useTranslation(["operatorCommands", "operator", "commands", "table"]);
   const { t: commandTexts } = useTranslation("commands");
-  const labelOf = useKeyLabels();
+  const labelOf = useTargetNames();
   return useMemo(() => {
     const [status, ...others] = makeStatusColumns(commandTexts).map((column) => ({
       ...column,
@@ -125,40 +108,20 @@ function useColumns(
     return [
       { ...makeCommandColumn(commandTexts), width: "24%" },
       ...(status ? [status] : []),
-      {
-        id: "server",
-        title: t("server"),
-        readValue: serverOf,
-        cell: (command) => <NameText text={serverOf(command)} />,
-        phone: "line",
-      },
-      {
-        id: "key",
-        title: t("key"),
-        readValue: ({ key_id: id }) => labelOf(id) ?? id,
-        cell: ({ key_id: id }) => <NameText text={labelOf(id) ?? id} />,
-        phone: "line",
-      },
+      makeColumn("server", t("operator:fields.server_id"), "name", serverOf, { phone: "line" }),
+      makeColumn("key", t("key"), "name", ({ key_id: id }) => labelOf(id) ?? id, { phone: "line" }),
       ...others,
-      {
-        id: "buttons",
-        title: t("table:buttons"),
-        readValue: () => undefined,
-        cell: (command) =>
-          command.status === "queued" ? (
-            <Button
-              size="compact-sm"
-              variant="light"
-              color="red"
-              onClick={() => onCancel(command)}
-              aria-label={t("commands:cancelName", { command: markInvisible(command.command) })}
-            >
-              {t("commands:cancel")}
-            </Button>
-          ) : undefined,
-        width: "7rem",
-        isButtons: true,
-      },
+      makeButtons(t("table:buttons"), "7rem", (command) =>
+        command.status === "queued" ? (
+          <SmallButton
+            size="compact-sm"
+            color="red"
+            text={t("commands:cancel")}
+            name={t("commands:cancelName", { command: markInvisible(command.command) })}
+            onClick={() => onCancel(command)}
+          />
+        ) : undefined,
+      ),
     ];
   }, [t, commandTexts, serverOf, labelOf, onCancel]);
 }

@@ -1,13 +1,13 @@
 // The servers of the overview: a table on a desktop, two lines for each server on a phone.
+
 import { Anchor, Box, Button, Group, Stack, Table, Text, UnstyledButton } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { GameText } from "../../parts/game-text.tsx";
-import { NameText } from "../../parts/name-text.tsx";
-import { TableFrame } from "../../parts/table-frame.tsx";
-import { usePhone } from "../../parts/use-phone.ts";
-import type { FleetCounts, Ranked } from "../../state/fleet-order.ts";
-import { useFormat } from "../../state/use-format.ts";
+import { TableFrame, usePhone } from "../../parts/table/table-toolbar.tsx";
+import { GameText, NameText } from "../../parts/text/game-text.tsx";
+import { Small } from "../../parts/text/plain-text.tsx";
+import type { FleetCounts, Ranked } from "../../state/server/fleet-order.ts";
+import { useFormat } from "../../state/time/use-format.ts";
 import { StandingBadge } from "./standing.tsx";
 
 export type FleetRow = Ranked &
@@ -104,7 +104,7 @@ function TableRows({ rows, now }: RowsProps) {
 function PhoneRows({ rows, now }: RowsProps) {
   const { t } = useTranslation("fleet");
   return (
-    <ul className="plain-list fleet-rows" aria-label={t("servers")}>
+    <ul className="plain-list framed" aria-label={t("servers")}>
       {rows.map((row) => (
         <li key={row.id} className="fleet-row" data-standing={row.standing}>
           <Group gap="xs" wrap="nowrap" justify="space-between">
@@ -130,27 +130,19 @@ function PhoneCounts({ row, now }: { readonly row: FleetRow; readonly now: numbe
   const format = useFormat();
   const { queue, openModCalls, openCalls } = row;
   return (
-    <Group gap="xs" className="numbers fleet-counts">
+    <Group gap="xs" className="numbers" style={{ rowGap: 0 }}>
       {row.players !== null && (
         <Text size="sm" component="span">
           {t("column.players")} <Players row={row} />
         </Text>
       )}
-      {queue !== null && queue > 0 && (
-        <Text size="sm" component="span">
-          {t("short.queue", { n: format.number(queue) })}
-        </Text>
-      )}
+      {queue !== null && queue > 0 && <Small>{t("short.queue", { n: format.number(queue) })}</Small>}
       {openModCalls !== null && openModCalls > 0 && (
         <Text size="sm" component="span" fw={700} c="var(--mantine-color-error)">
           {t("short.modCalls", { n: format.number(openModCalls) })}
         </Text>
       )}
-      {openCalls !== null && openCalls > 0 && (
-        <Text size="sm" component="span">
-          {t("short.calls", { n: format.number(openCalls) })}
-        </Text>
-      )}
+      {openCalls !== null && openCalls > 0 && <Small>{t("short.calls", { n: format.number(openCalls) })}</Small>}
       {row.readAt !== null && <Age row={row} now={now} />}
     </Group>
   );

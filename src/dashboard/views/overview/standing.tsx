@@ -1,7 +1,7 @@
 // How a server is doing, as a badge or as a dot with its word.
 import { Badge, Group, Text } from "@mantine/core";
 import { useTranslation } from "react-i18next";
-import type { Standing } from "../../state/fleet-order.ts";
+import type { Standing } from "../../state/server/fleet-order.ts";
 
 const COLOURS: Readonly<Record<Standing, string>> = {
   refused: "red",
@@ -28,11 +28,7 @@ export function StandingDot({ standing }: { readonly standing: Standing }) {
   const { t } = useTranslation("fleet");
   return (
     <Group gap={6} wrap="nowrap" component="span" flex="none">
-      <span
-        className="status-dot"
-        style={{ background: `var(--mantine-color-${COLOURS[standing]}-6)` }}
-        aria-hidden
-      />
+      <span className="status-dot" style={{ background: `var(--mantine-color-${COLOURS[standing]}-6)` }} aria-hidden />
       <Text size="xs" c="dimmed" component="span">
         {t(`standing.${standing}`)}
       </Text>

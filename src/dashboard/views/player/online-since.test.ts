@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { EventResource } from "../../../core/wire/event.ts";
-import { findLeaveTime, judgeOnlineSince } from "./online-since.ts";
+import { findLeaveTime, judgeOnlineSince } from "./player-facts.tsx";
 
 function make(type: EventResource["type"], at: number): EventResource {
   return { id: `${type} ${at}`, type, at, seen_at: at, source: "log", backfill: false, data: {} };
@@ -22,10 +22,7 @@ test("what happened before the first reading does not tell that they have stayed
   const old = { ...make("player.killed", 2), backfill: true };
   expect(judgeOnlineSince([old])).toEqual({ kind: "unknown" });
   expect(judgeOnlineSince([make("player.killed", 9), old])).toEqual({ kind: "atLeastSince", at: 9 });
-  expect(judgeOnlineSince([{ ...make("player.joined", 3), backfill: true }])).toEqual({
-    kind: "since",
-    at: 3,
-  });
+  expect(judgeOnlineSince([{ ...make("player.joined", 3), backfill: true }])).toEqual({ kind: "since", at: 3 });
 });
 
 test("without any event since the last leave, it is not known since when", () => {

@@ -1,24 +1,19 @@
 // The commands for a player that this key may send: a button for each, and a form that names the player and shows the exact
 // command before it is sent.
+
 import { Button, Group, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { COMMAND_CHARACTERS_MAX } from "../../../core/command.ts";
-import { cutText, markInvisible } from "../../parts/game-text.tsx";
+import { COMMAND_CHARACTERS_MAX } from "../../../core/commands/command.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { NamedSentence } from "../../parts/name-text.tsx";
+import { cutText, markInvisible, NamedSentence } from "../../parts/text/game-text.tsx";
+import { Note } from "../../parts/text/plain-text.tsx";
 import type { OpenablePlayer } from "../../state/open-player.ts";
-import { useSession } from "../../state/session.ts";
-import { CommandText } from "../commands/command-text.tsx";
-import {
-  listPlayerCommands,
-  type PlayerCommand,
-  type Presence,
-  writePlayerCommand,
-} from "./player-commands.ts";
+import { useSession } from "../../state/session/session.ts";
+import { CommandText } from "../commands/command-status.tsx";
+import { listPlayerCommands, type PlayerCommand, type Presence, writePlayerCommand } from "./player-commands.ts";
 import { findTarget, type PlayersHere, type Target } from "./player-target.ts";
-import { SentCommands } from "./sent-commands.tsx";
-import { useSentCommands } from "./use-sent-commands.ts";
+import { SentCommands, useSentCommands } from "./sent-commands.tsx";
 
 /** The buttons that are shown at once. */
 const FIRST_COMMANDS = 3;
@@ -41,7 +36,7 @@ export function PlayerActions(props: Props) {
       {session.kind === "caller" ? (
         <KeyActions {...props} rights={session.commands} />
       ) : (
-        <Note text={t("actions.operator")} />
+        <Note>{t("actions.operator")}</Note>
       )}
     </Stack>
   );
@@ -57,24 +52,14 @@ function KeyActions(props: Props & { readonly rights: readonly string[] }) {
   return (
     <>
       {commands.length === 0 ? (
-        <Note
-          text={t(presence === "away" && rights.length > 0 ? "actions.noRightAway" : "actions.noRight")}
-        />
+        <Note>{t(presence === "away" && rights.length > 0 ? "actions.noRightAway" : "actions.noRight")}</Note>
       ) : target.kind === "none" ? (
-        <Note text={t(`noTarget.${target.because}`)} />
+        <Note>{t(`noTarget.${target.because}`)}</Note>
       ) : (
         <Commands player={props.player} target={target} commands={commands} onSend={send} />
       )}
       <SentCommands sent={sent} onRetry={retry} onDismiss={dismiss} />
     </>
-  );
-}
-
-function Note({ text }: { readonly text: string }) {
-  return (
-    <Text size="sm" c="dimmed">
-      {text}
-    </Text>
   );
 }
 
@@ -158,14 +143,14 @@ function CommandForm(props: {
   const [isTried, setTried] = useState(false);
   const input = useRef<HTMLInputElement>(null);
   const cancel = useRef<HTMLButtonElement>(null);
+  const send = useRef<HTMLButtonElement>(null);
   const isSent = useRef(false);
   const draft = writePlayerCommand(command, target, words);
   const isMessage = command.text === "required";
   const error = useDraftError(draft, isTried);
 
-  // A command without a text could be sent by holding Enter, so its form begins at the button that sends nothing.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the form opens
-  useEffect(() => (isMessage ? input.current : cancel.current)?.focus(), []);
+  // Without a field the form begins at the button that sends nothing.
+  useEffect(() => (input.current ?? cancel.current)?.focus(), []);
 
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -178,16 +163,23 @@ function CommandForm(props: {
     props.onSend(draft.text);
   }
 
+  /** The Enter that opened the form may still be held, and after a second one without a reason the button has to be pressed. */
+  function holdBack(event: KeyboardEvent) {
+    if (event.key !== "Enter") return;
+    const isSlip = event.target === input.current && !isMessage && words.trim() === "";
+    if (event.repeat || isSlip) event.preventDefault();
+    if (isSlip && !event.repeat) send.current?.focus();
+  }
+
   return (
     <Paper
       component="form"
       withBorder
       p="sm"
       onSubmit={submit}
+      onKeyDown={holdBack}
       noValidate
-      aria-label={markInvisible(
-        `${t(`player:command.${command.name}`)}: ${cutText(player.name, NAME_MAX).text}`,
-      )}
+      aria-label={markInvisible(`${t(`player:command.${command.name}`)}: ${cutText(player.name, NAME_MAX).text}`)}
     >
       <Stack gap="xs">
         <Title order={3} size="h5" className="untrusted">
@@ -213,13 +205,8 @@ function CommandForm(props: {
           />
         )}
         <div>
-          <Text size="sm" c="dimmed">
-            {t("player:confirm.exactly")}
-          </Text>
-          <CommandText
-            text={draft.kind === "ready" ? draft.text : `:${command.name} ${target.text} …`}
-            isBlock
-          />
+          <Note>{t("player:confirm.exactly")}</Note>
+          <CommandText text={draft.kind === "ready" ? draft.text : `:${command.name} ${target.text} …`} isBlock />
           {target.kind === "id" && (
             <Text size="sm" mt={4}>
               {t(`player:byId.${target.because}`)}
@@ -230,7 +217,7 @@ function CommandForm(props: {
           <Button ref={cancel} variant="default" onClick={props.onClose}>
             {t("shell:cancel")}
           </Button>
-          <Button type="submit" {...(command.isGrave && { color: "red" })}>
+          <Button ref={send} type="submit" {...(command.isGrave && { color: "red" })}>
             {isMessage ? t("player:confirm.send") : t(`player:command.${command.name}`)}
           </Button>
         </Group>

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { COMMAND_CHARACTERS_MAX } from "../../../core/command.ts";
-import {
-  listPlayerCommands,
-  type PlayerCommand,
-  type Presence,
-  writePlayerCommand,
-} from "./player-commands.ts";
+import { COMMAND_CHARACTERS_MAX } from "../../../core/commands/command.ts";
+import { listPlayerCommands, type PlayerCommand, type Presence, writePlayerCommand } from "./player-commands.ts";
 
 const namesOf = (allowed: readonly string[], presence: Presence, team?: string) =>
   listPlayerCommands(allowed, presence, team).map(({ name }) => name);

@@ -1,7 +1,7 @@
 // The commands for one player: which there are, which of them a key may send, and their text. Pure.
-import { COMMAND_CHARACTERS_MAX, mayRun, parseCommand } from "../../../core/command.ts";
+import { COMMAND_CHARACTERS_MAX, mayRun, parseCommand } from "../../../core/commands/command.ts";
 import { isRefusal } from "../../../core/errors.ts";
-import type { KnownCommand } from "../known-commands.ts";
+import type { KnownCommand } from "../commands/known-commands.ts";
 import type { Target } from "./player-target.ts";
 
 export type PlayerCommand = {
@@ -67,18 +67,12 @@ export type CommandDraft =
   | { readonly kind: "unready"; readonly because: "noTarget" | "noText" | "tooLong" | "unsendable" };
 
 /** `words` is what the user has typed. */
-export function writePlayerCommand(
-  { name, text }: PlayerCommand,
-  target: Target,
-  words: string,
-): CommandDraft {
+export function writePlayerCommand({ name, text }: PlayerCommand, target: Target, words: string): CommandDraft {
   if (target.kind === "none") return { kind: "unready", because: "noTarget" };
   const typed = text === "none" ? "" : words.trim();
   if (text === "required" && typed === "") return { kind: "unready", because: "noText" };
   const line = [`:${name}`, target.text, typed].filter((part) => part !== "").join(" ");
   if (Array.from(line).length > COMMAND_CHARACTERS_MAX) return { kind: "unready", because: "tooLong" };
   const parsed = parseCommand({ command: line });
-  return isRefusal(parsed)
-    ? { kind: "unready", because: "unsendable" }
-    : { kind: "ready", text: parsed.text };
+  return isRefusal(parsed) ? { kind: "unready", because: "unsendable" } : { kind: "ready", text: parsed.text };
 }

@@ -1,12 +1,14 @@
 // The last events of a player in the ledger, and a link to all of them.
-import { Anchor, Group, Loader, Stack, Text, Title } from "@mantine/core";
+
+import { Anchor, Group, Loader, Stack } from "@mantine/core";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
-import { DayTitle } from "../../parts/day-title.tsx";
+import { Heading, Note } from "../../parts/text/plain-text.tsx";
+import { DayTitle } from "../../parts/text/time.tsx";
+import type { LedgerView } from "../../state/ledger/use-ledger.ts";
 import { useViewHref } from "../../state/route.ts";
-import { useServerSession } from "../../state/session.ts";
-import type { LedgerView } from "../../state/use-ledger.ts";
+import { useServerSession } from "../../state/session/session.ts";
 import { listPlayerGroups } from "../activity/event-groups.ts";
 import { EventLine, PlayerNamesContext } from "../activity/event-line.tsx";
 import { listKnownPlayers } from "../activity/find-player.ts";
@@ -14,11 +16,7 @@ import { groupByDay } from "../logs/time-line.ts";
 
 const EVENTS_SHOWN = 10;
 
-export function PlayerEvents(props: {
-  readonly id: string;
-  readonly name: string;
-  readonly ledger: LedgerView;
-}) {
+export function PlayerEvents(props: { readonly id: string; readonly name: string; readonly ledger: LedgerView }) {
   const { t } = useTranslation("player");
   const hrefOf = useViewHref();
   const { id, name, ledger } = props;
@@ -32,24 +30,18 @@ export function PlayerEvents(props: {
   return (
     <Stack component="section" gap="xs" aria-label={t("events.title")}>
       <Group justify="space-between" gap="xs">
-        <Title order={3} size="h5">
-          {t("events.title")}
-        </Title>
+        <Heading order={3}>{t("events.title")}</Heading>
         <Anchor href={hrefOf(`activity/${id}`)} size="sm">
           {t("events.all")}
         </Anchor>
       </Group>
       {problem === undefined && !ledger.list && <Loader size="sm" aria-hidden />}
-      {(problem ?? (ledger.list && events.length === 0)) && (
-        <Text size="sm" c="dimmed">
-          {t(`events.${problem ?? "none"}`)}
-        </Text>
-      )}
+      {(problem ?? (ledger.list && events.length === 0)) && <Note>{t(`events.${problem ?? "none"}`)}</Note>}
       <PlayerNamesContext value={names}>
         {days.map(({ key, at, entries }) => (
           <section key={key}>
             <DayTitle at={at} order={4} />
-            <ol className="time-line is-narrow">
+            <ol className="plain-list framed is-narrow">
               {entries.map((event) => (
                 <EventLine key={event.id} event={event} />
               ))}

@@ -1,18 +1,20 @@
 // The facts about a player: of the server's state while they are on it, otherwise of the ledger.
-import { Anchor, Group, Text } from "@mantine/core";
+
+import { Anchor, Group } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
+import type { EventResource } from "../../../core/wire/event.ts";
 import type { Player } from "../../../core/wire/server-info.ts";
-import { GameText } from "../../parts/game-text.tsx";
 import { Icon } from "../../parts/icon.tsx";
-import { Moment } from "../../parts/moment.tsx";
-import { describePlace, StarsCell, usePermissionName } from "../../parts/player-facts.tsx";
-import { TeamName } from "../../parts/team.tsx";
+import { GameText } from "../../parts/text/game-text.tsx";
+import { Fact, Note } from "../../parts/text/plain-text.tsx";
+import { describePlace, StarsCell, usePermissionName } from "../../parts/text/player-name.tsx";
+import { TeamName } from "../../parts/text/team.tsx";
+import { Moment } from "../../parts/text/time.tsx";
+import type { LedgerView } from "../../state/ledger/use-ledger.ts";
 import { SHOW_PARAMETER } from "../../state/open-player.ts";
 import { useViewHref } from "../../state/route.ts";
-import { useServerSession } from "../../state/session.ts";
-import type { LedgerView } from "../../state/use-ledger.ts";
-import { findLeaveTime, judgeOnlineSince } from "./online-since.ts";
+import { useServerSession } from "../../state/session/session.ts";
 import type { Presence } from "./player-commands.ts";
 
 export function PlayerFacts(props: {
@@ -20,40 +22,25 @@ export function PlayerFacts(props: {
   readonly player: Player | undefined;
   readonly presence: Presence;
   readonly ledger: LedgerView;
+  /** Whether the record tells when the player was last there. */
+  readonly hasRecord: boolean;
 }) {
   const { t } = useTranslation("player");
-  const { player, presence, ledger } = props;
+  const { player, presence, ledger, hasRecord } = props;
   const events = ledger.list?.events ?? [];
   const leftAt = findLeaveTime(events);
   const lastAt = events[0]?.at;
-  if (presence !== "here" && lastAt === undefined) return null;
+  if (presence !== "here" && (lastAt === undefined || hasRecord)) return null;
   return (
     <dl className="facts player-facts" aria-label={t("about")}>
       {player && <StateFacts id={props.id} player={player} />}
-      {presence === "here" && (
-        <>
-          <dt>{t("since.title")}</dt>
-          <dd data-testid="online-since">
-            <OnlineSince ledger={ledger} />
-          </dd>
-        </>
-      )}
-      {presence === "away" && leftAt !== undefined && (
-        <>
-          <dt>{t("left")}</dt>
-          <dd>
-            <Moment seconds={leftAt / 1000} />
-          </dd>
-        </>
-      )}
-      {presence !== "here" && lastAt !== undefined && (
-        <>
-          <dt>{t("lastEvent")}</dt>
-          <dd>
-            <Moment seconds={lastAt / 1000} />
-          </dd>
-        </>
-      )}
+      <Fact name={t("since.title")} testId="online-since">
+        {presence === "here" && <OnlineSince ledger={ledger} />}
+      </Fact>
+      <Fact name={t("left")}>{presence === "away" && leftAt !== undefined && <Moment seconds={leftAt / 1000} />}</Fact>
+      <Fact name={t("lastEvent")}>
+        {presence !== "here" && lastAt !== undefined && <Moment seconds={lastAt / 1000} />}
+      </Fact>
     </dl>
   );
 }
@@ -67,34 +54,20 @@ function StateFacts({ id, player }: { readonly id: string; readonly player: Play
   const hasPosition = typeof place?.LocationX === "number" && typeof place.LocationZ === "number";
   return (
     <>
-      {Team && (
-        <>
-          <dt>{t("players:column.team")}</dt>
-          <dd>
-            <TeamName team={Team} />
-          </dd>
-        </>
-      )}
-      <dt>{t("players:column.callsign")}</dt>
-      <dd>{Callsign ? <GameText text={Callsign} max={16} /> : <Dimmed text={t("player:noCallsign")} />}</dd>
-      {Permission && (
-        <>
-          <dt>{t("players:column.permission")}</dt>
-          <dd>
-            <GameText text={namePermission(Permission)} max={32} />
-          </dd>
-        </>
-      )}
-      <dt>{t("players:column.wanted")}</dt>
-      <dd>{WantedStars ? <StarsCell count={WantedStars} /> : <Dimmed text={t("player:noStars")} />}</dd>
-      <dt>{t("player:place")}</dt>
-      <dd>
+      <Fact name={t("players:column.team")}>{Team && <TeamName team={Team} />}</Fact>
+      <Fact name={t("players:column.callsign")}>
+        {Callsign ? <GameText text={Callsign} max={16} /> : <Note span>{t("player:noCallsign")}</Note>}
+      </Fact>
+      <Fact name={t("players:column.permission")}>
+        {Permission && <GameText text={namePermission(Permission)} max={32} />}
+      </Fact>
+      <Fact name={t("players:column.wanted")}>
+        {WantedStars ? <StarsCell count={WantedStars} /> : <Note span>{t("player:noStars")}</Note>}
+      </Fact>
+      <Fact name={t("player:place")}>
         <Group style={{ gap: "0 0.75rem" }}>
-          {where === undefined ? (
-            !hasPosition && <Dimmed text={t("player:noPlace")} />
-          ) : (
-            <GameText text={where} max={120} />
-          )}
+          {where !== undefined && <GameText text={where} max={120} />}
+          {where === undefined && !hasPosition && <Note span>{t("player:noPlace")}</Note>}
           {hasPosition && (
             <Anchor size="sm" href={`${hrefOf("map")}?${SHOW_PARAMETER}=${id}`}>
               <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
@@ -104,7 +77,7 @@ function StateFacts({ id, player }: { readonly id: string; readonly player: Play
             </Anchor>
           )}
         </Group>
-      </dd>
+      </Fact>
     </>
   );
 }
@@ -112,14 +85,14 @@ function StateFacts({ id, player }: { readonly id: string; readonly player: Play
 function OnlineSince({ ledger }: { readonly ledger: LedgerView }) {
   const { t } = useTranslation("player");
   const { sections } = useServerSession();
-  if (!sections.includes("JoinLogs")) return <Dimmed text={t("since.hidden")} />;
+  if (!sections.includes("JoinLogs")) return <Note span>{t("since.hidden")}</Note>;
   const { list, error } = ledger;
   if (!list) {
     if (!error) return null;
-    return <Dimmed text={t(error.code === ERRORS.notConfigured.code ? "since.off" : "since.unknown")} />;
+    return <Note span>{t(error.code === ERRORS.notConfigured.code ? "since.off" : "since.unknown")}</Note>;
   }
   const found = judgeOnlineSince(list.events);
-  if (found.kind === "unknown") return <Dimmed text={t("since.unknown")} />;
+  if (found.kind === "unknown") return <Note span>{t("since.unknown")}</Note>;
   return (
     <>
       {t(`since.${found.kind}`)} <Moment seconds={found.at / 1000} />
@@ -127,10 +100,25 @@ function OnlineSince({ ledger }: { readonly ledger: LedgerView }) {
   );
 }
 
-function Dimmed({ text }: { readonly text: string }) {
-  return (
-    <Text component="span" size="sm" c="dimmed">
-      {text}
-    </Text>
-  );
+export type KnownSince =
+  | { readonly kind: "since" | "atLeastSince"; readonly at: number }
+  | { readonly kind: "unknown" };
+
+/**
+ * `events` are those of a player who is on the server, newest first, with joins and leaves among them. A leave that is newer than
+ * the last join means that the player has come back unseen. Events from before the first reading tell nothing: the game's log of
+ * leaves may not go as far back as its other logs.
+ */
+export function judgeOnlineSince(events: readonly EventResource[]): KnownSince {
+  const last = events.findIndex(({ type }) => type === "player.joined" || type === "player.left");
+  const found = events[last];
+  if (found?.type === "player.joined") return { kind: "since", at: found.at };
+  const sinceThen = (last === -1 ? events : events.slice(0, last)).filter(({ backfill }) => !backfill);
+  if (sinceThen.length === 0) return { kind: "unknown" };
+  return { kind: "atLeastSince", at: Math.min(...sinceThen.map(({ at }) => at)) };
+}
+
+/** When the player has left; undefined when no leave is known. */
+export function findLeaveTime(events: readonly EventResource[]): number | undefined {
+  return events.find(({ type }) => type === "player.left")?.at;
 }

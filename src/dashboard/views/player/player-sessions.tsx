@@ -1,25 +1,26 @@
 // When a player was on the server in a period: each session with its length, its teams and how it ended, and the time in all.
+
 import { Badge, Button, Group, Stack, Text, Title } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../../core/sections.ts";
 import type { SessionResource } from "../../../core/wire/history.ts";
+import { Note } from "../../parts/text/plain-text.tsx";
 import { parsePlayerRef } from "../../player-ref.ts";
-import type { PeriodChoice } from "../../state/period.ts";
-import { getFormats } from "../../state/use-format.ts";
+import type { Period, PeriodChoice } from "../../state/history/period.ts";
 import {
   type HistoryItems,
   type HistoryProblem,
   useHistoryList,
   useHistoryProblem,
   useMayAsk,
-} from "../../state/use-history.ts";
-import { useServerState } from "../../state/use-server-state.tsx";
+} from "../../state/history/use-history.ts";
+import { useServerState } from "../../state/server/use-server-state.tsx";
+import { getFormats } from "../../state/time/use-format.ts";
 import { ExportButtons } from "../history/export-buttons.tsx";
-import "../history/history.css";
 import { PeriodField } from "../history/period-field.tsx";
 import { TeamTimes, usePresenceText } from "../history/presence-text.tsx";
-import { sumSessions } from "./session-total.ts";
+import "../history/history.css";
 
 const OFFERED = ["week", "month", "year"] as const;
 const WANTED: readonly Section[] = ["Players"];
@@ -33,12 +34,15 @@ export function PlayerSessions({ id, order = 3 }: { readonly id: string; readonl
   const list = useHistoryList("sessions", choice, { player: id, isEnabled: mayAsk });
   const problem = useHistoryProblem("sessions", list.error);
   const isGone = useIsGone(id);
-  const isOutdated = isGone && (list.value ?? []).some(({ ended }) => ended === null);
+  const hasOpen = (list.value ?? []).some(({ ended }) => ended === null);
+  const state = !isGone ? "here" : hasOpen ? "left" : "gone";
+  const before = useRef("here");
   const { refresh } = list;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that the player leaves
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that the player leaves or comes back
   useEffect(() => {
-    if (isOutdated) refresh();
-  }, [isOutdated]);
+    if (state === "left" || (state === "here" && before.current !== "here")) refresh();
+    before.current = state;
+  }, [state]);
   return (
     <Stack component="section" gap="xs" aria-label={t("sessions.title")}>
       <Title order={order} size="h5">
@@ -66,13 +70,9 @@ function useIsGone(id: string): boolean {
 function ProblemLine({ problem }: { readonly problem: HistoryProblem }) {
   const { t } = useTranslation(["history", "status"]);
   const sections =
-    problem.kind === "forbidden"
-      ? problem.sections.map((name) => t(`status:sections.${name}`)).join(", ")
-      : "";
+    problem.kind === "forbidden" ? problem.sections.map((name) => t(`status:sections.${name}`)).join(", ") : "";
   return (
-    <Text size="sm" c="dimmed">
-      {problem.kind === "forbidden" ? t("sessions.hidden", { sections }) : t(`sessions.${problem.kind}`)}
-    </Text>
+    <Note>{problem.kind === "forbidden" ? t("sessions.hidden", { sections }) : t(`sessions.${problem.kind}`)}</Note>
   );
 }
 
@@ -84,16 +84,9 @@ function SessionList(props: { readonly list: HistoryItems<"sessions">; readonly 
   const { value, period } = list;
   if (!value || !period) return null;
   if (value.length === 0) {
-    return (
-      <Text size="sm" c="dimmed">
-        {t("sessions.empty")}
-      </Text>
-    );
+    return <Note>{t("sessions.empty")}</Note>;
   }
-  const total = t("sessions.total", {
-    count: value.length,
-    time: writePresence(sumSessions(value, period)),
-  });
+  const total = t("sessions.total", { count: value.length, time: writePresence(sumSessions(value, period)) });
   return (
     <>
       <Text size="sm" fw={600} className="numbers" data-testid="playtime">
@@ -136,9 +129,7 @@ function SessionLine({ session, isGone }: { readonly session: SessionResource; r
             {t("sessions.ended.open")}
           </Badge>
         ) : (
-          <Text size="sm" c="dimmed">
-            {t(`sessions.ended.${ended ?? "gone"}`)}
-          </Text>
+          <Note>{t(`sessions.ended.${ended ?? "gone"}`)}</Note>
         )}
         <Text size="sm" component="span" c="dimmed">
           <TeamTimes teams={session.teams} />
@@ -146,4 +137,12 @@ function SessionLine({ session, isGone }: { readonly session: SessionResource; r
       </Group>
     </li>
   );
+}
+
+/** In seconds. Of a session that reaches over an end of the period only the part inside counts. */
+export function sumSessions(sessions: readonly SessionResource[], { from, to }: Period): number {
+  const ms = sessions.reduce((sum, { joined_at, left_at }) => {
+    return sum + Math.max(0, Math.min(left_at ?? to, to) - Math.max(joined_at, from));
+  }, 0);
+  return Math.floor(ms / 1000);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { HOSTILE_NAMES } from "../../../../test/browser/hostile-names.ts";
-import { findTargets } from "../../../simulator/command-targets.ts";
+import { findTargets } from "../../../simulator/commands.ts";
 import type { Town } from "../../../simulator/town.ts";
 import type { PlayerRef } from "../../player-ref.ts";
 import { findTarget } from "./player-target.ts";
@@ -53,20 +53,7 @@ describe("the target of a command", () => {
   });
 
   test("reaches exactly this player in a game that takes beginnings of names, whoever else is there", () => {
-    const names = [
-      "Anna",
-      "anna",
-      "Annabel",
-      "An",
-      "all",
-      "others",
-      "me",
-      "1",
-      "12",
-      "12a",
-      "two words",
-      "_",
-    ];
+    const names = ["Anna", "anna", "Annabel", "An", "all", "others", "me", "1", "12", "12a", "two words", "_"];
     const everybody = names.map((name, index) => ({ name, id: String(index + 1) }));
     const town = makeTown(everybody);
     for (const player of everybody) {

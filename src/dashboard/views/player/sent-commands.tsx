@@ -1,17 +1,15 @@
 // What became of the commands that were sent from the drawer: handed in, refused, waiting, sent, failed or unknown.
-import { Badge, Button, Group, Paper, Stack, Text } from "@mantine/core";
+import { Group, Paper, Stack } from "@mantine/core";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { CommandReceipt, CommandResource } from "../../../core/wire/command.ts";
 import type { Outcome } from "../../api/request.ts";
-import { markInvisible } from "../../parts/game-text.tsx";
-import { useCallerSession } from "../../state/session.ts";
-import { useFormat } from "../../state/use-format.ts";
-import { useNow } from "../../state/use-now.ts";
-import { usePacedQuery } from "../../state/use-paced-query.ts";
-import { isUnfinished, StatusBadge, StatusDetails } from "../command-status.tsx";
-import { CommandText } from "../commands/command-text.tsx";
-import { isTemporary, useRefusalText } from "../commands/refusal-text.ts";
-import type { SentCommand } from "./use-sent-commands.ts";
+import { markInvisible } from "../../parts/text/game-text.tsx";
+import { usePacedQuery } from "../../state/server/use-paced-query.ts";
+import { endsSession, useCallerSession, useSession } from "../../state/session/session.ts";
+import { CommandText, isUnfinished, StatusBadge, StatusDetails } from "../commands/command-status.tsx";
+import { PhaseBadge, SubmissionButtons, SubmissionProblem } from "../commands/submission-list.tsx";
+import { getSubmissionStore, type Submission } from "../commands/submissions.ts";
 
 const POLL_MS = 2_500;
 const AFTER_FAILURE_MS = 10_000;
@@ -48,11 +46,7 @@ export function SentCommands(props: {
   );
 }
 
-type RowProps = {
-  readonly command: SentCommand;
-  readonly onRetry: () => void;
-  readonly onDismiss: () => void;
-};
+type RowProps = { readonly command: SentCommand; readonly onRetry: () => void; readonly onDismiss: () => void };
 
 function SentRow({ command, onRetry, onDismiss }: RowProps) {
   const { submission } = command;
@@ -68,45 +62,16 @@ function SentRow({ command, onRetry, onDismiss }: RowProps) {
   );
 }
 
-function UnacceptedCommand({ command, onRetry, onDismiss }: RowProps) {
-  const { t } = useTranslation(["commands", "player"]);
-  const format = useFormat();
-  const now = useNow();
-  const { phase = "sending", error, retryAt } = command.submission ?? {};
-  const refusal = useRefusalText(error);
-  const waitMs = Math.max(0, (retryAt ?? 0) - now);
-  const hasProblem = phase === "lost" || phase === "refused";
-  const mayRetry = phase === "lost" || (phase === "refused" && isTemporary(error));
+function UnacceptedCommand({ command: { submission, text }, onRetry, onDismiss }: RowProps) {
+  const { t } = useTranslation("player");
+  const dismissLabel = t("sent.dismiss", { command: markInvisible(text) });
   return (
     <>
-      <Badge
-        color={phase === "refused" ? "red" : phase === "lost" ? "orange" : "blue"}
-        variant="light"
-        tt="none"
-        size="lg"
-      >
-        {t(`commands:phase.${phase}`)}
-      </Badge>
-      {hasProblem && (
-        <Text size="sm" className="untrusted">
-          {phase === "lost" ? t("commands:lost") : refusal}
-        </Text>
-      )}
-      {hasProblem && (
+      <PhaseBadge phase={submission?.phase ?? "sending"} receipt={undefined} />
+      {submission && <SubmissionProblem submission={submission} />}
+      {submission && (
         <Group gap="xs">
-          {mayRetry && (
-            <Button size="xs" variant="light" onClick={onRetry} disabled={waitMs > 0} className="numbers">
-              {waitMs > 0 ? t("commands:retryIn", { age: format.duration(waitMs) }) : t("commands:retry")}
-            </Button>
-          )}
-          <Button
-            size="xs"
-            variant="subtle"
-            onClick={onDismiss}
-            aria-label={t("player:sent.dismiss", { command: markInvisible(command.text) })}
-          >
-            {t("commands:dismiss")}
-          </Button>
+          <SubmissionButtons {...{ submission, dismissLabel, onRetry, onDismiss }} />
         </Group>
       )}
     </>
@@ -114,7 +79,6 @@ function UnacceptedCommand({ command, onRetry, onDismiss }: RowProps) {
 }
 
 function AcceptedCommand({ receipt }: { readonly receipt: CommandReceipt }) {
-  const { t } = useTranslation("commands");
   const { api } = useCallerSession();
   const { outcome } = usePacedQuery(
     ["command", receipt.command_id],
@@ -129,15 +93,49 @@ function AcceptedCommand({ receipt }: { readonly receipt: CommandReceipt }) {
       </div>
     );
   }
-  return (
-    <Badge color="blue" variant="light" tt="none" size="lg">
-      {`${t("phase.accepted")}, ${t("position", { count: receipt.position })}`}
-    </Badge>
-  );
+  return <PhaseBadge phase="accepted" receipt={receipt} />;
 }
 
 /** When to ask again; false when nothing more can happen. */
 function judgeInterval(outcome: Outcome<CommandResource>): number | false {
   if (!outcome.ok) return AFTER_FAILURE_MS;
   return isUnfinished(outcome.value) ? POLL_MS : false;
+}
+
+export type SentCommand = {
+  readonly key: string;
+  readonly text: string;
+  /** Undefined until there is an answer, or the answer is lost. */
+  readonly submission: Submission | undefined;
+};
+
+export function useSentCommands() {
+  const { api } = useCallerSession();
+  const { signOut } = useSession();
+  const store = getSubmissionStore(api);
+  const [sent, setSent] = useState<readonly SentCommand[]>([]);
+
+  async function follow(command: SentCommand, answer: Promise<Submission>): Promise<void> {
+    const replace = (submission: Submission | undefined) =>
+      setSent((all) => all.map((other) => (other.key === command.key ? { ...command, submission } : other)));
+    replace(undefined);
+    const submission = await answer;
+    replace(submission);
+    if (submission.error && endsSession(submission.error)) signOut(submission.error);
+  }
+
+  function send(text: string): void {
+    const command = { key: crypto.getRandomValues(new Uint32Array(2)).join(), text, submission: undefined };
+    setSent((all) => [command, ...all]);
+    void follow(command, store.submit(text));
+  }
+  function retry(command: SentCommand): void {
+    if (command.submission) void follow(command, store.retry(command.submission));
+  }
+  /** The console forgets it too. */
+  function dismiss(command: SentCommand): void {
+    if (command.submission) store.remove(command.submission);
+    setSent((all) => all.filter(({ key }) => key !== command.key));
+  }
+  return { sent, send, retry, dismiss };
 }

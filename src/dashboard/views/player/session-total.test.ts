@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { SessionResource } from "../../../core/wire/history.ts";
-import { sumSessions } from "./session-total.ts";
+import { sumSessions } from "./player-sessions.tsx";
 
 function session(joined_at: number, left_at: number | null): SessionResource {
   return { player: "Anna:1", id: "1", joined_at, left_at, seconds: 0, ended: null, teams: {} };

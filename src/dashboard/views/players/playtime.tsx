@@ -2,10 +2,9 @@
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { PlaytimeResource } from "../../../core/wire/history.ts";
-import type { ShownColumn } from "../../parts/table-columns.ts";
-import { useFormat } from "../../state/use-format.ts";
-import { HistoryTable } from "../history/history-table.tsx";
-import { makePlayerColumns } from "../history/player-columns.tsx";
+import { type ShownColumn, valueColumn } from "../../parts/table/table-columns.ts";
+import { useFormat } from "../../state/time/use-format.ts";
+import { HistoryTable, makePlayerColumns } from "../history/history-table.tsx";
 import { usePresenceText } from "../history/presence-text.tsx";
 
 const SORTING = { column: "seconds", isDescending: true };
@@ -17,20 +16,18 @@ export function Playtime() {
   const columns = useMemo(
     (): readonly ShownColumn<PlaytimeResource>[] => [
       ...makePlayerColumns<PlaytimeResource>(t),
-      {
-        id: "seconds",
-        title: t("playtime.column.seconds"),
+      valueColumn("seconds", t("playtime.column.seconds"), {
+        value: ({ seconds }) => seconds,
+        show: (seconds) => <span className="numbers">{writePresence(seconds)}</span>,
         phone: "side",
-        readValue: ({ seconds }) => seconds,
-        cell: ({ seconds }) => <span className="numbers">{writePresence(seconds)}</span>,
-      },
-      {
-        id: "sessions",
-        title: t("playtime.column.sessions"),
+        isNumber: true,
+      }),
+      valueColumn("sessions", t("playtime.column.sessions"), {
+        value: ({ sessions }) => sessions,
+        show: (sessions) => <span className="numbers">{format.number(sessions)}</span>,
         phone: "tap",
-        readValue: ({ sessions }) => sessions,
-        cell: ({ sessions }) => <span className="numbers">{format.number(sessions)}</span>,
-      },
+        isNumber: true,
+      }),
     ],
     [t, format, writePresence],
   );

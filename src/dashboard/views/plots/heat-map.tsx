@@ -1,16 +1,16 @@
 // The week as a heat map: a table of days and hours, so that a screen reader reads it as one. On a phone the hours are the rows.
-import { Group, NativeSelect, Paper, Stack, Text, Title, useComputedColorScheme } from "@mantine/core";
+
+import { Group, NativeSelect, Paper, Stack, Text, useComputedColorScheme } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { EmptyState } from "../../parts/states.tsx";
-import { TableFrame } from "../../parts/table-frame.tsx";
-import { usePhone } from "../../parts/use-phone.ts";
-import type { Period, PeriodChoice } from "../../state/period.ts";
-import { findRegion } from "../../state/region.ts";
-import { useFormat } from "../../state/use-format.ts";
-import { useHistory } from "../../state/use-history.ts";
-import "../history/history.css";
+import { TableFrame, usePhone } from "../../parts/table/table-toolbar.tsx";
+import { Heading } from "../../parts/text/plain-text.tsx";
+import type { Period, PeriodChoice } from "../../state/history/period.ts";
+import { useHistory } from "../../state/history/use-history.ts";
+import { findRegion, useFormat } from "../../state/time/use-format.ts";
 import { findBusiest, findStep, HEAT_LOOKS, listDayNames, listZones } from "./heat-steps.ts";
+import "../history/history.css";
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
@@ -27,9 +27,7 @@ export function HeatMap({ choice }: { readonly choice: PeriodChoice }) {
   return (
     <Paper component="section" withBorder p="md" aria-label={t("heat.title")} aria-busy={isLoading}>
       <Group justify="space-between" align="flex-end" mb="sm">
-        <Title order={2} size="h4">
-          {t("heat.title")}
-        </Title>
+        <Heading>{t("heat.title")}</Heading>
         <NativeSelect
           size="xs"
           label={t("heat.zone")}
@@ -82,52 +80,40 @@ function WeekTable(props: { readonly table: Table; readonly max: number; readonl
     [i18n.language],
   );
   const caption = t("heat.caption", { from: date.format(period.from), to: date.format(period.to) });
-  const cellOf = (day: number, hour: number) => (
-    <HeatCell
-      key={isPhone ? day : hour}
-      value={table[day]?.[hour] ?? null}
-      max={max}
-      title={`${longDays[day]}, ${writeHour(hour)}–${writeHour(hour + 1)}`}
-    />
-  );
+  const days = shortDays.map((name, index) => ({ index, name, abbr: longDays[index] }));
+  const hours = HOURS.map((index) => {
+    const time = writeHour(index);
+    return isPhone ? { index, name: time, abbr: undefined } : { index, name: String(index), abbr: time };
+  });
+  const [rows, columns] = isPhone ? [hours, days] : [days, hours];
+  const cellOf = (row: number, column: number) => {
+    const [day, hour] = isPhone ? [column, row] : [row, column];
+    const title = `${longDays[day]}, ${writeHour(hour)}–${writeHour(hour + 1)}`;
+    return <HeatCell key={column} value={table[day]?.[hour] ?? null} max={max} title={title} />;
+  };
   return (
     <TableFrame label={t("heat.title")}>
       <table className="heat-map">
         <caption>{caption}</caption>
         <thead>
           <tr>
-            <th scope="col">
-              {isPhone ? t("heat.hour") : <span className="visually-hidden">{t("heat.hour")}</span>}
-            </th>
-            {isPhone
-              ? shortDays.map((name, day) => (
-                  <th key={name} scope="col" abbr={longDays[day]}>
-                    {name}
-                  </th>
-                ))
-              : HOURS.map((hour) => (
-                  <th key={hour} scope="col" abbr={writeHour(hour)}>
-                    {hour}
-                  </th>
-                ))}
+            <th scope="col">{isPhone ? t("heat.hour") : <span className="visually-hidden">{t("heat.hour")}</span>}</th>
+            {columns.map(({ index, name, abbr }) => (
+              <th key={index} scope="col" abbr={abbr}>
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {isPhone
-            ? HOURS.map((hour) => (
-                <tr key={hour}>
-                  <th scope="row">{writeHour(hour)}</th>
-                  {shortDays.map((_, day) => cellOf(day, hour))}
-                </tr>
-              ))
-            : shortDays.map((name, day) => (
-                <tr key={name}>
-                  <th scope="row" abbr={longDays[day]}>
-                    {name}
-                  </th>
-                  {HOURS.map((hour) => cellOf(day, hour))}
-                </tr>
-              ))}
+          {rows.map(({ index, name, abbr }) => (
+            <tr key={index}>
+              <th scope="row" abbr={abbr}>
+                {name}
+              </th>
+              {columns.map((column) => cellOf(index, column.index))}
+            </tr>
+          ))}
         </tbody>
       </table>
     </TableFrame>

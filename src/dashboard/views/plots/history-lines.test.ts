@@ -10,14 +10,7 @@ const known = (at: number, avg: number): PlayersPoint => ({
   max: avg + 1,
   queue_max: 2,
 });
-const unknown = (at: number): PlayersPoint => ({
-  at,
-  known: 0,
-  min: null,
-  avg: null,
-  max: null,
-  queue_max: null,
-});
+const unknown = (at: number): PlayersPoint => ({ at, known: 0, min: null, avg: null, max: null, queue_max: null });
 
 test("what is not known is a gap, never zero, and what may not be read has no line", () => {
   const lines = buildHistoryLines([known(1_000, 5), unknown(2_000), known(3_000, 7)]);

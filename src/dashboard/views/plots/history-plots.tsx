@@ -1,28 +1,24 @@
 // How full the server was in a period: a plot, the busy hours of the week, and the numbers as a table.
-import { Alert, Button, Collapse, Group, Stack, Text } from "@mantine/core";
-import { useDisclosure, useId } from "@mantine/hooks";
-import { useMemo } from "react";
+import { Alert, Group, Stack, Text } from "@mantine/core";
+import { type ReactNode, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { DAY_MS } from "../../../core/durations.ts";
 import type { Section } from "../../../core/sections.ts";
 import type { PlayersHistory, PlayersPoint } from "../../../core/wire/history.ts";
 import { Icon } from "../../parts/icon.tsx";
-import { SortedTable } from "../../parts/sorted-table.tsx";
 import { EmptyState, ForbiddenNotice, LoadingState } from "../../parts/states.tsx";
-import type { ShownColumn } from "../../parts/table-columns.ts";
-import type { Period, PeriodChoice } from "../../state/period.ts";
-import { findRegion } from "../../state/region.ts";
-import { useServerSession } from "../../state/session.ts";
-import { useFormat } from "../../state/use-format.ts";
-import { useHistory, useHistoryProblem } from "../../state/use-history.ts";
+import { SortedTable } from "../../parts/table/sorted-table.tsx";
+import { type ShownColumn, valueColumn } from "../../parts/table/table-columns.ts";
+import type { Period, PeriodChoice } from "../../state/history/period.ts";
+import { useHistory, useHistoryProblem } from "../../state/history/use-history.ts";
+import { useServerSession } from "../../state/session/session.ts";
+import { findRegion, useFormat } from "../../state/time/use-format.ts";
 import { ExportButtons } from "../history/export-buttons.tsx";
-import { HistoryProblemNotice } from "../history/history-problem.tsx";
+import { HistoryProblemNotice } from "../history/history-table.tsx";
 import { HeatMap } from "./heat-map.tsx";
-import { buildHistoryLines, summarise } from "./history-lines.ts";
-import { LazyPlot } from "./lazy-plot.tsx";
-import { describeLine, type Line } from "./line.ts";
-import type { PlotBand, PlotSeries } from "./line-plot.tsx";
-import { PLOT_COLOURS } from "./plot-colours.ts";
+import { buildHistoryLines, describeLine, type Line, PLOT_COLOURS, summarise } from "./history-lines.ts";
+import { LazyPlot, NumbersToggle } from "./lazy-plot.tsx";
+import type { PlotBand, PlotSeries, PlotUse } from "./line-plot.tsx";
 
 /** Without Players there is no line of the staff, without Queue none of the queue. */
 const WANTED: readonly Section[] = ["Players", "Queue"];
@@ -32,7 +28,14 @@ const HEAT_PERIOD_MIN_MS = 2 * DAY_MS;
 const KNOWN_POINTS_MIN = 3;
 const SORTING = { column: "at", isDescending: true };
 
-export function HistoryPlots({ choice }: { readonly choice: PeriodChoice }) {
+type Props = {
+  readonly choice: PeriodChoice;
+  readonly use: PlotUse;
+  /** Between the plot and what follows. */
+  readonly below: ReactNode;
+};
+
+export function HistoryPlots({ choice, use, below }: Props) {
   const { t } = useTranslation("history");
   const { value, period, error, isOld, refresh } = useHistory("players", choice);
   const problem = useHistoryProblem("players", error);
@@ -45,16 +48,12 @@ export function HistoryPlots({ choice }: { readonly choice: PeriodChoice }) {
     <Stack gap="md" aria-busy={isOld} style={{ opacity: isOld ? 0.6 : 1 }}>
       <ForbiddenNotice sections={missing} />
       {problem && <Alert color="orange" title={t("problem.stale")} icon={<Icon name="warning" />} />}
-      <Charts history={value} period={period} choice={choice} />
+      <Charts history={value} period={period} choice={choice} use={use} below={below} />
     </Stack>
   );
 }
 
-function Charts(props: {
-  readonly history: PlayersHistory;
-  readonly period: Period;
-  readonly choice: PeriodChoice;
-}) {
+function Charts(props: Props & { readonly history: PlayersHistory; readonly period: Period }) {
   const { t } = useTranslation("history");
   const { history, period, choice } = props;
   const { points } = history;
@@ -63,33 +62,19 @@ function Charts(props: {
   const series = useMemo((): readonly PlotSeries[] => {
     const { queue, staff } = lines;
     return [
-      {
-        name: t("plots.average"),
-        line: lines.average,
-        whole: summary?.average ?? null,
-        colour: PLOT_COLOURS.players,
-      },
+      { name: t("plots.average"), line: lines.average, whole: summary?.average ?? null, colour: PLOT_COLOURS.players },
       ...(queue ? [highestOf(t("plots.queue"), queue, PLOT_COLOURS.queue)] : []),
       ...(staff ? [highestOf(t("plots.staff"), staff, PLOT_COLOURS.staff)] : []),
     ];
   }, [lines, summary, t]);
   const band = useMemo(
-    (): PlotBand => ({
-      name: t("plots.band"),
-      low: lines.low,
-      high: lines.high,
-      colour: PLOT_COLOURS.players,
-    }),
+    (): PlotBand => ({ name: t("plots.band"), low: lines.low, high: lines.high, colour: PLOT_COLOURS.players }),
     [lines, t],
   );
   const write = useTimeText(history);
   if (!summary) return <EmptyState title={t("plots.empty")}>{t("plots.emptyText")}</EmptyState>;
   if (summary.isBegun && summary.knownPoints < KNOWN_POINTS_MIN) {
-    return (
-      <EmptyState title={t("plots.young")}>
-        {t("plots.youngText", { time: write(summary.firstAt) })}
-      </EmptyState>
-    );
+    return <EmptyState title={t("plots.young")}>{t("plots.youngText", { time: write(summary.firstAt) })}</EmptyState>;
   }
   return (
     <>
@@ -100,13 +85,15 @@ function Charts(props: {
         band={band}
         wholeName={t("plots.whole")}
         hasDates
+        onUse={props.use}
       />
+      {props.below}
       <Summary history={history} {...summary} />
       {period.to - period.from >= HEAT_PERIOD_MIN_MS && <HeatMap choice={choice} />}
       <Group justify="space-between">
         <ExportButtons spec={{ question: "players", period }} />
       </Group>
-      <NumbersToggle history={history} />
+      <NumbersToggle label={t("plots.table")}>{() => <NumbersTable history={history} />}</NumbersToggle>
     </>
   );
 }
@@ -146,22 +133,6 @@ function useTimeText({ resolution }: Pick<PlayersHistory, "resolution">): (at: n
   }, [i18n.language, resolution]);
 }
 
-function NumbersToggle({ history }: { readonly history: PlayersHistory }) {
-  const { t } = useTranslation("history");
-  const [isOpen, { toggle }] = useDisclosure(false);
-  const id = useId();
-  return (
-    <div>
-      <Button variant="default" onClick={toggle} aria-expanded={isOpen} aria-controls={id}>
-        {t("plots.table")}
-      </Button>
-      <Collapse expanded={isOpen} id={id} mt="sm">
-        {isOpen && <NumbersTable history={history} />}
-      </Collapse>
-    </div>
-  );
-}
-
 function NumbersTable({ history }: { readonly history: PlayersHistory }) {
   const { t, i18n } = useTranslation("history");
   const format = useFormat();
@@ -170,26 +141,17 @@ function NumbersTable({ history }: { readonly history: PlayersHistory }) {
     const percent = new Intl.NumberFormat(findRegion(i18n.language), { style: "percent" });
     const count = (
       id: "average" | "min" | "max" | "queue" | "staff",
-      read: (point: PlayersPoint) => number | null | undefined,
-    ): ShownColumn<PlayersPoint> => ({
-      id,
-      title: t(`plots.column.${id}`),
-      phone: "tap",
-      readValue: (point) => read(point) ?? undefined,
-      cell: (point) => {
-        const value = read(point);
-        return value === null || value === undefined ? undefined : format.number(Math.round(value * 10) / 10);
-      },
-    });
+      value: (point: PlayersPoint) => number | null | undefined,
+    ): ShownColumn<PlayersPoint> =>
+      valueColumn(id, t(`plots.column.${id}`), {
+        value,
+        show: (n) => format.number(Math.round(n * 10) / 10),
+        isNumber: true,
+        phone: "tap",
+      });
     const { points } = history;
     return [
-      {
-        id: "at",
-        title: t("plots.column.at"),
-        width: "12rem",
-        readValue: ({ at }) => at,
-        cell: ({ at }) => writeTime(at),
-      },
+      valueColumn("at", t("plots.column.at"), { value: ({ at }) => at, show: writeTime, width: "12rem" }),
       { ...count("average", ({ avg }) => avg), phone: "side" },
       count("min", ({ min }) => min),
       count("max", ({ max }) => max),
@@ -199,13 +161,12 @@ function NumbersTable({ history }: { readonly history: PlayersHistory }) {
       ...(points.some(({ staff_max }) => staff_max !== undefined)
         ? [count("staff", ({ staff_max }) => staff_max)]
         : []),
-      {
-        id: "known",
-        title: t("plots.column.known"),
+      valueColumn("known", t("plots.column.known"), {
+        value: ({ known }) => known,
+        show: (known) => percent.format(known),
+        isNumber: true,
         phone: "tap",
-        readValue: ({ known }) => known,
-        cell: ({ known }) => percent.format(known),
-      },
+      }),
     ];
   }, [t, i18n.language, format, writeTime, history]);
   return (

@@ -1,13 +1,14 @@
 // A plot of lines over time that resizes with its frame. uPlot draws new data into the existing canvas; React renders the
 // legend below it.
-import { Group, Paper, Text, Title, UnstyledButton, useComputedColorScheme } from "@mantine/core";
-import { useEffect, useMemo, useRef, useState } from "react";
+
+import { Group, Paper, Text, UnstyledButton, useComputedColorScheme } from "@mantine/core";
+import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import uPlot from "uplot";
-import { findRegion } from "../../state/region.ts";
-import { useFormat } from "../../state/use-format.ts";
+import { Heading, Small } from "../../parts/text/plain-text.tsx";
+import { findRegion, useFormat } from "../../state/time/use-format.ts";
 import type { Scheme } from "../../team-colours.ts";
-import { describeLine, type Line, listLonePlaces } from "./line.ts";
+import { describeLine, type Line, listLoneIndexes } from "./history-lines.ts";
 
 export type PlotSeries = {
   readonly name: string;
@@ -38,6 +39,18 @@ export type LinePlotProps = {
   readonly hasDates?: boolean;
   /** What the values are about while the cursor is elsewhere; "now" by default. */
   readonly wholeName?: string;
+  /** For a pointer; views offer the same to a keyboard. */
+  readonly onUse?: PlotUse | undefined;
+};
+
+/** What a pointer does on a plot. Times are in epoch milliseconds. */
+export type PlotUse = {
+  /** A click at a moment. */
+  readonly pick: (at: number) => void;
+  /** A drag over a period. */
+  readonly zoom: (from: number, to: number) => void;
+  /** A double click. */
+  readonly back: () => void;
 };
 
 const HEIGHT = 240;
@@ -50,6 +63,8 @@ const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sa
 /** The axis of a line that is always 0 still needs a height. */
 const AXIS_TOP_MIN = 4;
 const AXIS_SPACE_PX = 90;
+/** A shorter drag is a click of an unsteady hand. */
+const DRAG_MIN_PX = 8;
 
 /** The edges of a band are no lines of their own. */
 const BAND_EDGE: uPlot.Series = { stroke: "transparent", width: 0, points: { show: false } };
@@ -64,8 +79,7 @@ export function LinePlot(props: LinePlotProps) {
   const [cursor, setCursor] = useState<number | null>(null);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const data = useMemo(
-    () =>
-      [times, ...series.map(({ line }) => line), ...(band ? [band.high, band.low] : [])] as uPlot.AlignedData,
+    () => [times, ...series.map(({ line }) => line), ...(band ? [band.high, band.low] : [])] as uPlot.AlignedData,
     [times, series, band],
   );
   const latest = useRef(data);
@@ -74,16 +88,32 @@ export function LinePlot(props: LinePlotProps) {
     series.map(({ name, colour, isFilled, isDashed }) => [name, colour[scheme], isFilled, isDashed]),
   );
   const bandColour = band?.colour[scheme];
+  const use = useRef(props.onUse);
+  use.current = props.onUse;
+  const isUsable = props.onUse !== undefined;
 
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
     const lines = JSON.parse(styleKey) as [string, string, boolean?, boolean?][];
     const made = new uPlot(
-      buildOptions(lines, bandColour, scheme, i18n.language, element.clientWidth, setCursor),
+      buildOptions(
+        lines,
+        bandColour,
+        scheme,
+        i18n.language,
+        element.clientWidth,
+        setCursor,
+        isUsable ? use : undefined,
+      ),
       latest.current,
       element,
     );
+    if (isUsable) {
+      made.over.style.cursor = "crosshair";
+      made.over.addEventListener("click", ({ offsetX }) => use.current?.pick(made.posToVal(offsetX, "x") * 1000));
+      made.over.addEventListener("dblclick", () => use.current?.back());
+    }
     plot.current = made;
     const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
@@ -92,17 +122,16 @@ export function LinePlot(props: LinePlotProps) {
       made.destroy();
       plot.current = undefined;
     };
-  }, [styleKey, bandColour, scheme, i18n.language]);
+  }, [styleKey, bandColour, scheme, i18n.language, isUsable]);
   useEffect(() => plot.current?.setData(data), [data]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new plot shows all of its lines
   useEffect(() => {
     const names = [...series.map(({ name }) => name), ...(band ? [band.name, band.name] : [])];
     for (const [index, name] of names.entries()) {
       const show = !hidden.has(name);
-      if (plot.current && plot.current.series[index + 1]?.show !== show)
-        plot.current.setSeries(index + 1, { show });
+      if (plot.current && plot.current.series[index + 1]?.show !== show) plot.current.setSeries(index + 1, { show });
     }
-  }, [hidden, styleKey, bandColour, scheme, i18n.language]);
+  }, [hidden, styleKey, bandColour, scheme, i18n.language, isUsable]);
 
   const write = (value: number | null | undefined) =>
     value === null || value === undefined ? t("live.noValue") : format.number(Math.round(value * 10) / 10);
@@ -119,9 +148,7 @@ export function LinePlot(props: LinePlotProps) {
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>
       <Group justify="space-between" mb="xs" wrap="nowrap" align="baseline">
-        <Title order={2} size="h4">
-          {title}
-        </Title>
+        <Heading>{title}</Heading>
         <Text size="sm" c="dimmed" className="numbers" style={{ flex: "none" }}>
           {at === undefined
             ? (props.wholeName ?? t("live.now"))
@@ -130,12 +157,7 @@ export function LinePlot(props: LinePlotProps) {
               : t("live.at", { time: format.time(at * 1000) })}
         </Text>
       </Group>
-      <div
-        ref={frame}
-        role="img"
-        aria-label={`${title}. ${descriptions.join(". ")}`}
-        style={{ minHeight: HEIGHT }}
-      />
+      <div ref={frame} role="img" aria-label={`${title}. ${descriptions.join(". ")}`} style={{ minHeight: HEIGHT }} />
       <Group gap="lg" mt="xs">
         {series.map(({ name, line, whole, colour, isDashed }) => {
           const ofPlot = whole === undefined ? describeLine(line)?.now : whole;
@@ -198,9 +220,7 @@ function LegendItem(props: {
             strokeDasharray={look === "dashed" ? "5 3" : undefined}
           />
         </svg>
-        <Text span size="sm" td={isHidden ? "line-through" : undefined}>
-          {name}
-        </Text>
+        <Small td={isHidden ? "line-through" : undefined}>{name}</Small>
         <Text span size="sm" fw={650} className="numbers" miw="2.5ch">
           {props.value}
         </Text>
@@ -215,8 +235,7 @@ function describeBand(
   cursor: number | null,
   write: (value: number | null | undefined) => string,
 ): string {
-  if (cursor !== null)
-    return low[cursor] === null ? write(null) : `${write(low[cursor])}–${write(high[cursor])}`;
+  if (cursor !== null) return low[cursor] === null ? write(null) : `${write(low[cursor])}–${write(high[cursor])}`;
   return `${write(describeLine(low)?.low)}–${write(describeLine(high)?.high)}`;
 }
 
@@ -227,6 +246,7 @@ function buildOptions(
   language: string,
   width: number,
   onCursor: (index: number | null) => void,
+  use: RefObject<PlotUse | undefined> | undefined,
 ): uPlot.Options {
   const colours = AXIS_COLOURS[scheme];
   const region = findRegion(language);
@@ -236,8 +256,7 @@ function buildOptions(
   const writeTick = (at: number, step: number) => {
     if (step < 60) return seconds.format(at * 1000);
     // Midnight tells the day instead, because the hours around it tell that it is midnight.
-    const isDay =
-      step >= DAY_SECONDS || new Date(at * 1000).getHours() + new Date(at * 1000).getMinutes() === 0;
+    const isDay = step >= DAY_SECONDS || new Date(at * 1000).getHours() + new Date(at * 1000).getMinutes() === 0;
     return (isDay ? days : minutes).format(at * 1000);
   };
   const number = new Intl.NumberFormat(region);
@@ -251,10 +270,12 @@ function buildOptions(
     width,
     height: HEIGHT,
     legend: { show: false },
-    cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
-    scales: {
-      y: { range: (_plot, _low, high) => [0, Math.max(AXIS_TOP_MIN, Math.ceil((high ?? 0) * 1.1))] },
+    cursor: {
+      y: false,
+      drag: { x: use !== undefined, y: false, setScale: false, dist: DRAG_MIN_PX },
+      points: { size: 7 },
     },
+    scales: { y: { range: (_plot, _low, high) => [0, Math.max(AXIS_TOP_MIN, Math.ceil((high ?? 0) * 1.1))] } },
     axes: [
       {
         ...axis,
@@ -287,13 +308,23 @@ function buildOptions(
     ...(bandColour !== undefined && {
       bands: [{ series: [lines.length + 1, lines.length + 2], fill: `${bandColour}40` }],
     }),
-    hooks: { setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)] },
+    hooks: {
+      setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)],
+      setSelect: [
+        (plot) => {
+          const { left, width } = plot.select;
+          if (width < DRAG_MIN_PX) return;
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          use?.current?.zoom(plot.posToVal(left, "x") * 1000, plot.posToVal(left + width, "x") * 1000);
+        },
+      ],
+    },
   };
 }
 
 /** Draws a dot only where no line is. */
-function filterLone(plot: uPlot, place: number): number[] {
-  return listLonePlaces(plot.data[place] ?? []);
+function filterLone(plot: uPlot, index: number): number[] {
+  return listLoneIndexes(plot.data[index] ?? []);
 }
 
 function toggle(names: ReadonlySet<string>, name: string): ReadonlySet<string> {

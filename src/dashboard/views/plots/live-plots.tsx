@@ -1,27 +1,30 @@
 // The readings since the page was opened, as lines and as a table for screen readers.
-import { Button, Collapse, Stack, Table, Text } from "@mantine/core";
-import { useDisclosure, useId } from "@mantine/hooks";
-import { useMemo } from "react";
+import { Stack, Table, Text } from "@mantine/core";
+import { type ReactNode, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { HOUR_MS } from "../../../core/durations.ts";
 import type { Section } from "../../../core/sections.ts";
 import { EmptyState, ServerStateGate } from "../../parts/states.tsx";
-import { TableFrame } from "../../parts/table-frame.tsx";
-import { findRegion } from "../../state/region.ts";
-import type { HistoryPoint } from "../../state/server-history.ts";
-import { useFormat } from "../../state/use-format.ts";
-import { useServerHistory, useServerState } from "../../state/use-server-state.tsx";
-import { LazyPlot } from "./lazy-plot.tsx";
-import type { PlotSeries } from "./line-plot.tsx";
-import { PLOT_COLOURS } from "./plot-colours.ts";
-import { buildLines, listMinutes } from "./series.ts";
+import { TableFrame } from "../../parts/table/table-toolbar.tsx";
+import type { HistoryPoint } from "../../state/server/server-history.ts";
+import { useServerHistory, useServerState } from "../../state/server/use-server-state.tsx";
+import { findRegion, useFormat } from "../../state/time/use-format.ts";
+import { buildLines, listMinutes, PLOT_COLOURS } from "./history-lines.ts";
+import { LazyPlot, NumbersToggle } from "./lazy-plot.tsx";
+import type { PlotSeries, PlotUse } from "./line-plot.tsx";
 
 const WANTED: readonly Section[] = ["Queue", "JoinLogs"];
 /** Older readings are shown only when nothing else remembers them. */
 const SHOWN_MS = HOUR_MS;
 
 /** With `isRecorded` the readings of the last hour, otherwise all that the page has seen. */
-export function LivePlots({ isRecorded }: { readonly isRecorded: boolean }) {
+export function LivePlots(props: {
+  readonly isRecorded: boolean;
+  readonly use?: PlotUse;
+  /** Between the plots and what follows. */
+  readonly below?: ReactNode;
+}) {
+  const { isRecorded } = props;
   const { t } = useTranslation("history");
   const view = useServerState(WANTED);
   const all = useServerHistory();
@@ -32,7 +35,7 @@ export function LivePlots({ isRecorded }: { readonly isRecorded: boolean }) {
         points.length < 2 ? (
           <EmptyState title={t("live.waiting")}>{t("live.waitingText")}</EmptyState>
         ) : (
-          <Plots points={points} missing={view.missing} />
+          <Plots points={points} missing={view.missing} use={props.use} below={props.below} />
         )
       }
     </ServerStateGate>
@@ -44,13 +47,13 @@ function listRecent(points: readonly HistoryPoint[]): readonly HistoryPoint[] {
   return points.filter(({ at }) => at > from);
 }
 
-function Plots({
-  points,
-  missing,
-}: {
+function Plots(props: {
   readonly points: readonly HistoryPoint[];
   readonly missing: readonly Section[];
+  readonly use: PlotUse | undefined;
+  readonly below: ReactNode;
 }) {
+  const { points, missing, use } = props;
   const { t } = useTranslation("history");
   const format = useFormat();
   const lines = useMemo(() => buildLines(points), [points]);
@@ -58,9 +61,7 @@ function Plots({
   const presence = useMemo<PlotSeries[]>(
     () => [
       { name: t("live.players"), line: lines.players, colour: PLOT_COLOURS.players, isFilled: true },
-      ...(hasQueue
-        ? [{ name: t("live.queue"), line: lines.queue, colour: PLOT_COLOURS.queue, isDashed: true }]
-        : []),
+      ...(hasQueue ? [{ name: t("live.queue"), line: lines.queue, colour: PLOT_COLOURS.queue, isDashed: true }] : []),
     ],
     [lines, hasQueue, t],
   );
@@ -73,31 +74,16 @@ function Plots({
   );
   return (
     <Stack gap="md">
-      <LazyPlot title={t("live.presence")} times={lines.times} series={presence} />
+      <LazyPlot title={t("live.presence")} times={lines.times} series={presence} onUse={use} />
       {!missing.includes("JoinLogs") && (
-        <LazyPlot title={t("live.moves")} times={lines.times} series={moves} />
+        <LazyPlot title={t("live.moves")} times={lines.times} series={moves} onUse={use} />
       )}
+      {props.below}
       <Text size="sm" c="dimmed" className="numbers">
         {t("live.span", { time: format.time(points[0]?.at ?? 0), readings: format.number(points.length) })}
       </Text>
-      <NumbersToggle points={points} />
+      <NumbersToggle label={t("live.table")}>{() => <NumbersTable points={points} />}</NumbersToggle>
     </Stack>
-  );
-}
-
-function NumbersToggle({ points }: { readonly points: readonly HistoryPoint[] }) {
-  const { t } = useTranslation("history");
-  const [isOpen, { toggle }] = useDisclosure(false);
-  const id = useId();
-  return (
-    <div>
-      <Button variant="default" onClick={toggle} aria-expanded={isOpen} aria-controls={id}>
-        {t("live.table")}
-      </Button>
-      <Collapse expanded={isOpen} id={id} mt="sm">
-        {isOpen && <NumbersTable points={points} />}
-      </Collapse>
-    </div>
   );
 }
 
@@ -109,8 +95,7 @@ function NumbersTable({ points }: { readonly points: readonly HistoryPoint[] }) 
     [i18n.language],
   );
   const rows = useMemo(() => listMinutes(points), [points]);
-  const write = (value: number | undefined) =>
-    value === undefined ? t("live.noValue") : format.number(value);
+  const write = (value: number | undefined) => (value === undefined ? t("live.noValue") : format.number(value));
   return (
     <TableFrame label={t("live.table")}>
       <Table className="numbers" captionSide="top" striped>
@@ -118,18 +103,11 @@ function NumbersTable({ points }: { readonly points: readonly HistoryPoint[] }) 
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">{t("live.time")}</Table.Th>
-            <Table.Th scope="col" ta="end">
-              {t("live.players")}
-            </Table.Th>
-            <Table.Th scope="col" ta="end">
-              {t("live.queue")}
-            </Table.Th>
-            <Table.Th scope="col" ta="end">
-              {t("live.joinsCount")}
-            </Table.Th>
-            <Table.Th scope="col" ta="end">
-              {t("live.leavesCount")}
-            </Table.Th>
+            {(["players", "queue", "joinsCount", "leavesCount"] as const).map((name) => (
+              <Table.Th key={name} scope="col" ta="end">
+                {t(`live.${name}`)}
+              </Table.Th>
+            ))}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

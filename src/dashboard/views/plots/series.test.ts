@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { HistoryPoint } from "../../state/server-history.ts";
-import { describeLine } from "./line.ts";
-import { buildLines, listMinutes } from "./series.ts";
+import type { HistoryPoint } from "../../state/server/server-history.ts";
+import { buildLines, describeLine, listMinutes } from "./history-lines.ts";
 
 const START = 1_800_000_000_000;
 
@@ -41,11 +40,7 @@ describe("the lines of the plots", () => {
 });
 
 test("the table has one row per minute, newest first, with the sums of that minute", () => {
-  const points = [
-    point(0, { joins: 1 }),
-    point(30, { joins: 2, players: 12 }),
-    point(60, { leaves: 3, players: 9 }),
-  ];
+  const points = [point(0, { joins: 1 }), point(30, { joins: 2, players: 12 }), point(60, { leaves: 3, players: 9 })];
   expect(listMinutes(points)).toEqual([
     { at: START + 60_000, players: 9, queue: 2, joins: 0, leaves: 3 },
     { at: START, players: 12, queue: 2, joins: 3, leaves: 0 },

@@ -1,17 +1,22 @@
 // What the staff did in a period: how long they were there, in which teams, and how they answered.
-import { Text } from "@mantine/core";
+
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import { COMMAND_KINDS } from "../../../core/history/command-kinds.ts";
 import type { StaffResource } from "../../../core/wire/history.ts";
-import { GameText } from "../../parts/game-text.tsx";
-import type { ShownColumn } from "../../parts/table-columns.ts";
-import { useTeamName } from "../../parts/team.tsx";
-import { useFormat } from "../../state/use-format.ts";
-import { HistoryTable } from "../history/history-table.tsx";
-import { makePlayerColumns } from "../history/player-columns.tsx";
-import { sortTeams, useMedianText, usePresenceText } from "../history/presence-text.tsx";
+import { type ShownColumn, valueColumn } from "../../parts/table/table-columns.ts";
+import { markInvisible } from "../../parts/text/game-text.tsx";
+import { Note, Small } from "../../parts/text/plain-text.tsx";
+import { useFormat } from "../../state/time/use-format.ts";
+import { HistoryTable, makePlayerColumns } from "../history/history-table.tsx";
+import { useMedianText, usePresenceText } from "../history/presence-text.tsx";
+import { TeamBar, useTeamTimesText } from "../history/team-bar.tsx";
 
-const TEAMS_LENGTH_MAX = 300;
+const ROLES = ["Admins", "Mods", "Helpers"] as const;
+/** The kinds that a table shows at once; the user can add the others. */
+const SHOWN_KINDS: ReadonlySet<string> = new Set(["kick", "ban", "message"]);
+/** The columns with long titles. */
+const WIDE: ReadonlySet<string> = new Set(["commands", "message", "teleport"]);
 const SORTING = { column: "seconds", isDescending: true };
 
 export function StaffActivity() {
@@ -19,57 +24,58 @@ export function StaffActivity() {
   const format = useFormat();
   const writePresence = usePresenceText();
   const writeMedian = useMedianText();
-  const nameTeam = useTeamName();
+  const writeTeams = useTeamTimesText();
   const columns = useMemo((): readonly ShownColumn<StaffResource>[] => {
     const count = (
-      id: "commands" | "answered",
-      read: (row: StaffResource) => number,
-    ): ShownColumn<StaffResource> => ({
-      id,
-      title: t(`staff.column.${id}`),
-      width: "9.5rem",
-      phone: "tap",
-      readValue: read,
-      cell: (row) =>
-        read(row) === 0 ? undefined : <span className="numbers">{format.number(read(row))}</span>,
-    });
-    // Plain text, because a table cuts it where the column ends.
-    const writeTeams = (teams: StaffResource["teams"]) =>
-      sortTeams(teams)
-        .map(([team, seconds]) => `${nameTeam(team)} ${writePresence(seconds)}`)
-        .join(", ");
+      id: "commands" | "answered" | (typeof COMMAND_KINDS)[number],
+      value: (row: StaffResource) => number,
+      isHiddenAtFirst = false,
+    ): ShownColumn<StaffResource> =>
+      valueColumn(id, t(`staff.column.${id}`), {
+        value,
+        show: (n) => (n === 0 ? undefined : <span className="numbers">{format.number(n)}</span>),
+        width: WIDE.has(id) ? "7.5rem" : "5rem",
+        phone: "tap",
+        isNumber: true,
+        isHiddenAtFirst,
+      });
+    const describeRole = (role: string) => {
+      const known = ROLES.find((one) => one === role);
+      return known ? t(`staff:role.${known}`) : markInvisible(role);
+    };
     return [
       ...makePlayerColumns<StaffResource>(t),
-      {
-        id: "seconds",
-        title: t("staff.column.seconds"),
-        width: "9rem",
-        phone: "side",
-        readValue: ({ seconds }) => seconds,
-        cell: ({ seconds }) => <span className="numbers">{writePresence(seconds)}</span>,
-      },
-      {
-        id: "teams",
-        title: t("staff.column.teams"),
+      valueColumn("role", t("staff.column.role"), {
+        value: ({ role }) => (role === null ? undefined : describeRole(role)),
+        show: (text) => <Small>{text}</Small>,
+        width: "8rem",
         phone: "line",
-        readValue: ({ teams }) => writeTeams(teams),
-        cell: ({ teams }) => {
-          const text = writeTeams(teams);
-          return text === "" ? undefined : <GameText text={text} max={TEAMS_LENGTH_MAX} />;
-        },
-      },
-      count("commands", ({ commands }) => commands),
-      count("answered", ({ modcalls_answered }) => modcalls_answered),
-      {
-        id: "median",
-        title: t("staff.column.median"),
-        width: "13rem",
+      }),
+      valueColumn("seconds", t("staff.column.seconds"), {
+        value: ({ seconds }) => seconds,
+        show: (seconds) => <span className="numbers">{writePresence(seconds)}</span>,
+        width: "6.5rem",
+        phone: "side",
+        isNumber: true,
+      }),
+      valueColumn("teams", t("staff.column.teams"), {
+        value: ({ teams }) => writeTeams(teams),
+        show: (text, { teams }) => <TeamBar teams={teams} text={text} />,
+        width: "6rem",
         phone: "tap",
-        readValue: ({ median_between }) => median_between?.[1],
-        cell: ({ median_between }) => writeMedian(median_between),
-      },
+      }),
+      count("commands", ({ commands }) => commands),
+      ...COMMAND_KINDS.map((kind) => count(kind, (row) => row.commands_by_kind[kind], !SHOWN_KINDS.has(kind))),
+      count("answered", ({ modcalls_answered }) => modcalls_answered),
+      valueColumn("median", t("staff.column.median"), {
+        value: ({ median_between }) => median_between?.[1],
+        show: (_, { median_between }) => writeMedian(median_between),
+        width: "9.5rem",
+        phone: "tap",
+        isNumber: true,
+      }),
     ];
-  }, [t, format, writePresence, writeMedian, nameTeam]);
+  }, [t, format, writePresence, writeMedian, writeTeams]);
   return (
     <>
       <HistoryTable
@@ -79,9 +85,7 @@ export function StaffActivity() {
         sorting={SORTING}
         emptyTitle={t("staff.empty")}
       />
-      <Text size="sm" c="dimmed">
-        {t("staff.medianHint")}
-      </Text>
+      <Note>{t("staff.medianHint")}</Note>
     </>
   );
 }

@@ -1,0 +1,7 @@
+// The English texts that are loaded with the page, one namespace for each view and each part of the frame.
+import { commands } from "./commands.ts";
+import * as events from "./events.ts";
+import * as frame from "./frame.ts";
+import * as server from "./server.ts";
+
+export const en = { commands, ...events, ...frame, ...server };

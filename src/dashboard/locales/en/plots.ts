@@ -1,5 +1,0 @@
-// English text of the view "plots".
-
-export const plots = {
-  title: "Plots",
-};

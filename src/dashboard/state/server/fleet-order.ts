@@ -1,0 +1,104 @@
+// How each server is doing in one word, and their order: those that need somebody come first.
+import { BAD_KEY_CODES } from "../../../core/readings/upstream-codes.ts";
+import type { ServerResource } from "../../../core/wire/server.ts";
+import type { ServerState } from "../../api/caller.ts";
+import type { Condition, Reading } from "./server-poll.ts";
+
+/** Worst first. `unknown`: nothing was read yet. `calls`: somebody waits for a moderator. */
+export const STANDINGS = [
+  "refused",
+  "unreachable",
+  "paused",
+  "offline",
+  "stale",
+  "unknown",
+  "calls",
+  "full",
+  "fine",
+] as const;
+export type Standing = (typeof STANDINGS)[number];
+
+/** Null for what is not known. */
+export type FleetCounts = {
+  readonly players: number | null;
+  readonly playersMax: number | null;
+  readonly queue: number | null;
+  readonly openModCalls: number | null;
+  readonly openCalls: number | null;
+};
+
+export const NO_COUNTS: FleetCounts = {
+  players: null,
+  playersMax: null,
+  queue: null,
+  openModCalls: null,
+  openCalls: null,
+};
+
+/** What the page knows about the server of a key. */
+export type KeyReading = Pick<Reading, "error" | "state" | "dataAt" | "retryAt"> & { readonly condition: Condition };
+
+export type Ranked = { readonly standing: Standing; readonly name: string | undefined };
+
+/** A watched server may miss so many readings before it is stale. */
+const READINGS_MISSED_MAX = 3;
+const STALE_MIN_MS = 60_000;
+
+export function orderFleet<T extends Ranked>(rows: readonly T[], language: string): T[] {
+  const { compare } = new Intl.Collator(language, { numeric: true });
+  const rankOf = ({ standing }: Ranked) => STANDINGS.indexOf(standing);
+  return rows.toSorted((a, b) => rankOf(a) - rankOf(b) || compare(a.name ?? "", b.name ?? ""));
+}
+
+/** For an operator. */
+export function judgeServer(server: ServerResource, now: number): Standing {
+  const { state, watching, last_read_at: readAt } = server;
+  if (state === "key_refused") return "refused";
+  if (state === "unreachable") return "unreachable";
+  if (state === "parked" || watching.state === "paused") return "paused";
+  if (state === "offline") return "offline";
+  if (readAt === null) return "unknown";
+  const staleAfterMs = Math.max(STALE_MIN_MS, READINGS_MISSED_MAX * (watching.interval_ms ?? 0));
+  return now - readAt > staleAfterMs ? "stale" : judgeCounts(countServer(server));
+}
+
+/** For the holder of a key. */
+export function judgeReading(reading: KeyReading, now: number, staleAfterMs: number): Standing {
+  const { condition, error, state, dataAt } = reading;
+  if (condition === "refused") return "refused";
+  if (condition === "game-error") {
+    return BAD_KEY_CODES.has(error?.upstreamCode ?? 0) ? "refused" : "unreachable";
+  }
+  if (condition === "unreachable") return "unreachable";
+  if (condition === "limited" || condition === "blocked") return "paused";
+  if (condition === "offline") return "offline";
+  if (!state || dataAt === undefined) return "unknown";
+  return now - dataAt > staleAfterMs ? "stale" : judgeCounts(countState(state));
+}
+
+function judgeCounts({ players, playersMax, openModCalls }: FleetCounts): Standing {
+  if (openModCalls !== null && openModCalls > 0) return "calls";
+  return players !== null && playersMax !== null && playersMax > 0 && players >= playersMax ? "full" : "fine";
+}
+
+export function countServer(server: ServerResource): FleetCounts {
+  return {
+    players: server.players,
+    playersMax: server.max_players,
+    queue: server.queue,
+    openModCalls: server.open_modcalls,
+    openCalls: server.open_calls,
+  };
+}
+
+/** Sections that the key may not read are not known. */
+export function countState(state: ServerState | undefined): FleetCounts {
+  if (!state) return NO_COUNTS;
+  return {
+    players: state.CurrentPlayers,
+    playersMax: state.MaxPlayers,
+    queue: state.Queue?.length ?? null,
+    openModCalls: state.ModCalls?.filter(({ Moderator }) => !Moderator).length ?? null,
+    openCalls: state.EmergencyCalls?.length ?? null,
+  };
+}

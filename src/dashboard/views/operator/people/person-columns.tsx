@@ -1,0 +1,110 @@
+// The columns of the list of people, with buttons for everything that can be done with one.
+import { ActionIcon, Badge, Group, Menu, Text } from "@mantine/core";
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import type { PersonResource, RoleResource } from "../../../../core/wire/people.ts";
+import { Icon } from "../../../parts/icon.tsx";
+import type { ShownColumn } from "../../../parts/table/table-columns.ts";
+import { markInvisible, NameText } from "../../../parts/text/game-text.tsx";
+import { SmallButton } from "../layout.tsx";
+import { makeButtons, makeColumn } from "../list-frame.tsx";
+
+const HIDDEN = { width: "7.5rem", phone: "tap", isHiddenAtFirst: true } as const;
+
+export type PersonActions = {
+  readonly [Name in "onInvite" | "onEdit" | "onSessions" | "onDisable" | "onEnable" | "onDelete"]: (
+    person: PersonResource,
+  ) => void;
+};
+
+/** `actions` must stay the same object, or every row is rendered again. */
+export function usePersonColumns(
+  serverOf: (serverId: string) => string | undefined,
+  roles: readonly RoleResource[],
+  isOperator: boolean,
+  actions: PersonActions,
+): readonly ShownColumn<PersonResource>[] {
+  const { t } = useTranslation(["operatorPeople", "operator", "table"]);
+  return useMemo(() => {
+    const titleOf = (name: string) => roles.find((role) => role.name === name)?.title ?? name;
+    const describeRoles = ({ is_operator: isOperator, servers }: PersonResource) => {
+      if (isOperator) return t("operator");
+      const said = servers.map(({ server_id: id, role }) =>
+        t("roleOn", { role: titleOf(role), server: serverOf(id) ?? t("form.elsewhere") }),
+      );
+      return said.length === 0 ? undefined : said.join(" · ");
+    };
+    return [
+      {
+        id: "name",
+        title: t("input.name"),
+        readValue: ({ name }) => name,
+        cell: ({ name, disabled }) => (
+          <Group gap="xs" component="span">
+            <Text component="span" size="sm" fw={600}>
+              <NameText text={name} />
+            </Text>
+            {disabled && <Badge color="orange">{t("disabled")}</Badge>}
+          </Group>
+        ),
+      },
+      makeColumn("roles", t("column.roles"), "name", describeRoles, {
+        width: "40%",
+        phone: "line",
+        nothing: t("noRole"),
+      }),
+      makeColumn("seen", t("column.seen"), "ago", ({ last_seen_at: at }) => at ?? undefined, {
+        width: "8.5rem",
+        phone: "side",
+        nothing: t("neverSeen"),
+      }),
+      makeColumn("sessions", t("column.sessions"), "text", ({ sessions }) => String(sessions), HIDDEN),
+      makeColumn("passkeys", t("column.passkeys"), "text", ({ passkeys }) => String(passkeys), HIDDEN),
+      // Only operators change operators.
+      makeButtons(t("table:buttons"), "12rem", (person) =>
+        person.is_operator && !isOperator ? undefined : <PersonButtons person={person} actions={actions} />,
+      ),
+    ];
+  }, [t, serverOf, roles, isOperator, actions]);
+}
+
+function PersonButtons({ person, actions }: { readonly person: PersonResource; readonly actions: PersonActions }) {
+  const { t } = useTranslation(["operatorPeople", "operator"]);
+  const name = markInvisible(person.name);
+  return (
+    <Group gap={4} wrap="nowrap">
+      {!person.disabled && (
+        <SmallButton
+          size="compact-sm"
+          text={t("invite")}
+          name={t("inviteName", { name })}
+          onClick={() => actions.onInvite(person)}
+        />
+      )}
+      <SmallButton
+        size="compact-sm"
+        text={t("operator:edit")}
+        name={t("editName", { name })}
+        onClick={() => actions.onEdit(person)}
+      />
+      <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
+        <Menu.Target>
+          <ActionIcon size={26} aria-label={t("more", { name })}>
+            <Icon name="more" />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => actions.onSessions(person)}>{t("signIns")}</Menu.Item>
+          {person.disabled ? (
+            <Menu.Item onClick={() => actions.onEnable(person)}>{t("enable")}</Menu.Item>
+          ) : (
+            <Menu.Item onClick={() => actions.onDisable(person)}>{t("disable")}</Menu.Item>
+          )}
+          <Menu.Item onClick={() => actions.onDelete(person)} c="var(--mantine-color-error)">
+            {t("delete")}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
+  );
+}

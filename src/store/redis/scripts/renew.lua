@@ -1,6 +1,0 @@
--- Renews a lease that is still held.
--- KEYS[1]  lease   (see consult.lua)
--- ARGV[3]  its token   ARGV[4]  lease, ms
--- Returns  1; 0 when the lease was lost
-if redis.call('GET', KEYS[1]) ~= ARGV[3] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[4])

@@ -1,4 +1,0 @@
-// The version of Gatehouse, as package.json has it.
-import manifest from "../package.json" with { type: "json" };
-
-export const VERSION: string = manifest.version;
