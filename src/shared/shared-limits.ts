@@ -175,10 +175,11 @@ export class SharedLimits implements LimitStore {
     for (const batch of batches.values()) void this.#judgeBatch(batch);
   }
 
-  async #judgeBatch({ shard, time, requests }: Batch): Promise<void> {
+  async #judgeBatch({ shard, time, requests }: Batch, isAgain = false): Promise<void> {
     const { link, notices, log } = this.deps;
+    const version = this.deps.findVersion();
     const names = [directoryName(shard)];
-    const args: (string | number)[] = [time, this.deps.findVersion()];
+    const args: (string | number)[] = [time, version];
     for (const { key, isCounted } of requests) {
       names.push(windowName(shard, key.keyId));
       const blockedUntil = this.#blockedUntil(key.keyId);
@@ -190,7 +191,17 @@ export class SharedLimits implements LimitStore {
         throw new Error("verdicts are missing");
       const news = notices.learn(reply[1] ?? 0);
       if (news) await news;
-      for (const [index, { key, resolve }] of requests.entries()) resolve(this.#parseVerdict(key.keyId, reply, index));
+      const hasUnknown = requests.some(({ key }, index) => this.#isUnknown(key.keyId, reply, index));
+      // It may have been lifted while Redis was away.
+      if (hasUnknown) await this.#refresh();
+      const mustRepeat = hasUnknown && !isAgain && this.deps.findVersion() > version;
+      const repeated: PendingVerdict[] = [];
+      for (const [index, request] of requests.entries()) {
+        const { keyId } = request.key;
+        if (mustRepeat && this.#isUnknown(keyId, reply, index)) repeated.push(request);
+        else request.resolve(this.#parseVerdict(keyId, reply, index));
+      }
+      if (repeated.length > 0) await this.#judgeBatch({ shard, time, requests: repeated }, true);
     } catch (error) {
       for (const { key, now, isCounted, resolve } of requests) resolve(this.#judgeLocally(key, now, isCounted));
       // The link logs that Redis is away.
@@ -199,18 +210,23 @@ export class SharedLimits implements LimitStore {
     }
   }
 
+  /** Whether Redis has a block that this instance does not know. */
+  #isUnknown(keyId: string, reply: readonly number[], index: number): boolean {
+    return numberAt(reply, index, 1) === BLOCK_UNKNOWN && numberAt(reply, index, 4) > this.#blockedUntil(keyId);
+  }
+
   #parseVerdict(keyId: string, reply: readonly number[], index: number): MaybePromise<Verdict> {
-    const at = (position: number) => reply[NUMBERS_BEFORE + index * NUMBERS_PER_VERDICT + position] ?? 0;
+    const at = (position: number) => numberAt(reply, index, position);
     const now = reply[0] ?? 0;
-    const [block, resetAt, count] = [at(1), at(2), at(3)];
+    const [resetAt, count] = [at(2), at(3)];
     // The database has the last word, so that nobody ends a block by writing into Redis.
     const known = this.deps.blocks.find(keyId);
     const isBlocked = known > now;
     const outcome = isBlocked ? "blocked" : (OUTCOMES[at(0)] ?? "limited");
     const blockedUntil = isBlocked ? Math.max(known, at(4)) : at(4);
-    const blockChanged = block === BLOCK_CHANGED;
+    const blockChanged = at(1) === BLOCK_CHANGED;
     const verdict = { outcome, now, blockChanged, state: { resetAt, count, blockedUntil } };
-    const mustSave = blockChanged || (block === BLOCK_UNKNOWN && blockedUntil > this.#blockedUntil(keyId));
+    const mustSave = blockChanged || this.#isUnknown(keyId, reply, index);
     return mustSave ? this.#saveBlock(keyId, verdict) : verdict;
   }
 
@@ -242,4 +258,8 @@ export class SharedLimits implements LimitStore {
     for (const [keyId, { resetAt, blockedUntil }] of this.#localWindows)
       if (Math.max(resetAt, blockedUntil) <= now) this.#localWindows.delete(keyId);
   }
+}
+
+function numberAt(reply: readonly number[], index: number, position: number): number {
+  return reply[NUMBERS_BEFORE + index * NUMBERS_PER_VERDICT + position] ?? 0;
 }

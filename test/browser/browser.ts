@@ -252,7 +252,7 @@ export async function openPage(options: PageOptions = {}): Promise<Page> {
       isUnknownPlayer ||
       (options.expectsOutage && text.includes("net::ERR_")) ||
       expectedStatuses.some((status) => text.includes(`responded with a status of ${status}`));
-    if (message.type() === "error" && !isExpected) problems.push(`console: ${text}`);
+    if (message.type() === "error" && !isExpected) problems.push(`console: ${text} (${message.location().url})`);
   });
   page.on("pageerror", (error) => problems.push(`error in the page: ${error.message}`));
   page.on("dialog", (dialog) => {

@@ -71,7 +71,9 @@ browserTest('the first view is loaded by the first "Try again", without signing 
   outage.end();
   await page.getByRole("button", { name: "Повторить" }).click();
   await page.locator("#content h1").waitFor();
-  expect(outage.loaded).toEqual([expect.stringMatching(/^\/assets\/pages-/)]);
+  // The line of the past is in a file of its own, which may come before or after this moment.
+  expect(outage.loaded.length).toBeGreaterThan(0);
+  expect(outage.loaded).toEqual(outage.loaded.map(() => expect.stringMatching(/^\/assets\/pages-/)));
 });
 
 /** The files that a page loads on its way through all views, by view. */

@@ -256,6 +256,19 @@ describe("a lifted block", () => {
     expect(database.blocks.has("key_a")).toBe(false);
   });
 
+  test("stays over when Redis missed that it was lifted, on an instance that knows neither block nor lift", async () => {
+    const [one, two] = await openTwo();
+    await one.judge("key_a", TO_BLOCK);
+    const names = [directoryName(0), windowName(0, "key_a")];
+    const dumps = await Promise.all(names.map((name) => single.ask("HGETALL", name) as Promise<string[]>));
+    await one.limits.liftBlock("key_a", Date.now());
+    await single.ask("FLUSHALL");
+    for (const [index, name] of names.entries()) await single.ask("HSET", name, ...(dumps[index] ?? []));
+    expect(await two.judge("key_a")).toMatchObject([{ outcome: "admitted", state: { count: 1 } }]);
+    expect(await one.judge("key_a")).toMatchObject([{ outcome: "admitted", state: { count: 2 } }]);
+    expect(database.blocks.size).toBe(0);
+  });
+
   test("that could not be lifted in the database holds", async () => {
     const instance = await open();
     await instance.judge("key_a", TO_BLOCK);
