@@ -37,7 +37,7 @@ export async function openPostgresStore(settings: PostgresStoreSettings): Promis
   const { driver, instances } = link;
   let store: DatabaseStore | undefined;
   try {
-    await driver.check();
+    await link.check();
     store = new DatabaseStore({
       driver,
       sealer,
@@ -82,6 +82,8 @@ export type PostgresLink = {
   readonly driver: PostgresDriver;
   readonly instances: Instances;
   readonly clock: Clock;
+  /** Throws as `driver.check`. Opens the heartbeat's connection too, so that the first heartbeat has its time for itself. */
+  check(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -105,6 +107,9 @@ export function openPostgresLink({ url, ownClock, ...deps }: PostgresLinkDeps): 
     driver,
     instances,
     clock: clock.now,
+    async check() {
+      await Promise.all([driver.check(), pulse.check().catch(() => {})]);
+    },
     async close() {
       await instances.stop();
       await Promise.all([driver.close(), pulse.close()]);
