@@ -58,7 +58,7 @@ describe("four instances", () => {
 
   beforeAll(async () => {
     const { addresses } = await startBacking();
-    const env = { GATEHOUSE_COMMAND_INTERVAL_MS: String(INTERVAL_MS), GATEHOUSE_UPSTREAM_TIMEOUT_MS: "8000" };
+    const env = { GATEHOUSE_COMMAND_INTERVAL_MS: String(INTERVAL_MS), GATEHOUSE_UPSTREAM_TIMEOUT_MS: "60000" };
     fleet = await startFleet({ ...addresses, env });
   });
   afterAll(endFleets);
@@ -146,7 +146,7 @@ describe("four instances", () => {
     const [sender, ...others] = fleet.instances as [Instance, ...Instance[]];
     // Alone, so that it is the one that sends.
     for (const instance of others) await instance.kill();
-    fleet.simulator.arm({ kind: "slow", ms: 7_000, times: 1, target: "commands", server: home.town });
+    fleet.simulator.arm({ kind: "slow", ms: 50_000, times: 1, target: "commands", server: home.town });
     for (const text of [":h one", ":h two", ":h three"]) expectStatus(await sender.submit(key, text), 202);
     await until("the first is not sent", () => deliveriesOf(fleet, home).length === 1);
     await Promise.all(others.map((instance) => instance.start()));
