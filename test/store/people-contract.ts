@@ -600,6 +600,7 @@ export function describePeople(name: string, createHarness: () => Promise<Refusa
       expect((await Promise.all(uses)).toSorted()).toEqual([false, false, true]);
       await reopen();
       expect(await store.challenges.use("a", NOW + 5, NOW)).toBe(false);
+      expect([await store.challenges.isUsed("a"), await store.challenges.isUsed("b")]).toEqual([true, false]);
       expect(await store.challenges.use("b", NOW + 5, NOW + 5)).toBe(false);
       expect(await store.challenges.use("b", NOW + 5, NOW + 4)).toBe(true);
     });
