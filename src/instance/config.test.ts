@@ -114,6 +114,9 @@ test("an application at the chat platform needs its id, its secret and the publi
     clientSecret: "s3cret",
     returnUrl: "https://gatehouse.example.org/session/chat/return",
   });
+  // What stands in for Discord has ids of its own.
+  const other = { GATEHOUSE_DISCORD_URL: "http://127.0.0.1:9", GATEHOUSE_DISCORD_CLIENT_ID: "test-client" };
+  expect(parseConfig({ ...CHAT, ...PUBLIC, ...other }).chat).toMatchObject({ clientId: "test-client" });
   const both = "GATEHOUSE_DISCORD_CLIENT_ID and GATEHOUSE_DISCORD_CLIENT_SECRET must be set together";
   const needsPage = "GATEHOUSE_DISCORD_CLIENT_ID needs GATEHOUSE_PUBLIC_URL, where people come back to";
   expect(listFaults(CHAT)).toEqual([needsPage]);

@@ -121,9 +121,7 @@ function readSettings(settings: SettingReader, defaultLogFormat: (typeof LOG_FOR
     port: settings.readInteger("GATEHOUSE_PORT", PORT_DEFAULT, 0, PORT_MAX),
     /** Where operators are served. Undefined: together with everybody else. */
     admin: parseAdmin(settings),
-    upstreamGlobalKey: settings.findChecked("GATEHOUSE_UPSTREAM_GLOBAL_KEY", (key) =>
-      VISIBLE_SHAPE.test(key) ? undefined : "must consist of visible ASCII characters, without spaces",
-    ),
+    upstreamGlobalKey: settings.findChecked("GATEHOUSE_UPSTREAM_GLOBAL_KEY", findInvisible),
     upstreamTimeoutMs: settings.readInteger("GATEHOUSE_UPSTREAM_TIMEOUT_MS", 5_000, 1),
     freshMs: settings.readInteger("GATEHOUSE_FRESH_MS", 2_000, 1),
     staleMs: settings.readInteger("GATEHOUSE_STALE_MS", 0, 0),
@@ -256,13 +254,13 @@ function parseUpstreamUrl(settings: SettingReader): string | undefined {
 }
 
 function parseChat(settings: SettingReader) {
-  const clientId = settings.findChecked("GATEHOUSE_DISCORD_CLIENT_ID", (id) =>
-    /^[0-9]{1,20}$/.test(id) ? undefined : "must be the number of an application",
-  );
-  const clientSecret = settings.findChecked("GATEHOUSE_DISCORD_CLIENT_SECRET", (secret) =>
-    VISIBLE_SHAPE.test(secret) ? undefined : "must consist of visible ASCII characters, without spaces",
-  );
   const baseUrl = settings.findChecked("GATEHOUSE_DISCORD_URL", findChatUrlProblem, CHAT_URL_DEFAULT);
+  const clientId = settings.findChecked("GATEHOUSE_DISCORD_CLIENT_ID", (id) => {
+    // Only of Discord itself it is known what an id looks like.
+    if (baseUrl === CHAT_URL_DEFAULT && !/^[0-9]{1,20}$/.test(id)) return "must be the number of an application";
+    return findInvisible(id);
+  });
+  const clientSecret = settings.findChecked("GATEHOUSE_DISCORD_CLIENT_SECRET", findInvisible);
   if (clientId === undefined && clientSecret === undefined) return undefined;
   if (clientId === undefined || clientSecret === undefined) {
     settings.faults.push("GATEHOUSE_DISCORD_CLIENT_ID and GATEHOUSE_DISCORD_CLIENT_SECRET must be set together");
@@ -272,6 +270,10 @@ function parseChat(settings: SettingReader) {
     settings.addFault("GATEHOUSE_DISCORD_CLIENT_ID", "needs GATEHOUSE_PUBLIC_URL, where people come back to");
   if (clientId === undefined || clientSecret === undefined || publicUrl === undefined) return undefined;
   return { baseUrl, clientId, clientSecret, returnUrl: `${publicUrl}/session/chat/return` };
+}
+
+function findInvisible(text: string): string | undefined {
+  return VISIBLE_SHAPE.test(text) ? undefined : "must consist of visible ASCII characters, without spaces";
 }
 
 /** Secrets are sent there, so without TLS only to this machine. */

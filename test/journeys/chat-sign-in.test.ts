@@ -159,6 +159,38 @@ describe("the state", () => {
     await gatehouse.app.store.people.delete(person.personId);
   });
 
+  test("and a code that come a second time sign nobody in, and the audit log tells of it", async () => {
+    const person = await addPerson(gatehouse, { chatId: platform.user.id });
+    const expired = `${PAGE}/#/?problem=expired`;
+    const browser = openPage();
+    const back = platform.agree(await begin(browser));
+    const cookie = browser.cookies.get(STATE) ?? "";
+    expect(await comeBack(browser, back)).toBe(`${PAGE}/`);
+    // With the state's cookie, and without it in another browser.
+    browser.cookies.set(STATE, cookie);
+    expect(await comeBack(browser, back)).toBe(expired);
+    expect(await comeBack(openPage(), back)).toBe(expired);
+    const again = openPage();
+    const { state = "" } = Object.fromEntries(new URL(await begin(again)).searchParams);
+    const { code = "" } = Object.fromEntries(new URL(back).searchParams);
+    const mixed = `${PAGE}/session/chat/return?${new URLSearchParams({ code, state })}`;
+    expect(await comeBack(again, mixed)).toBe(`${PAGE}/#/?problem=failed`);
+    expect(again.cookies.has(COOKIE)).toBe(false);
+    expect(platform.refused).toEqual(["code"]);
+    const entries = (await createOperator(gatehouse).listAudit()).slice(0, 4);
+    const refused = (reason: string) =>
+      expect.objectContaining({
+        action: "chat.refused",
+        actor: expect.objectContaining({ kind: "system" }),
+        details: { after: { reason } },
+      });
+    const opened = expect.objectContaining({ action: "session.opened" });
+    expect(entries).toEqual([refused("code_refused"), refused("state_repeated"), refused("state_repeated"), opened]);
+    expect(JSON.stringify(entries)).not.toContain(code);
+    expect(JSON.stringify(entries)).not.toContain(state);
+    await gatehouse.app.store.people.delete(person.personId);
+  });
+
   test("an address that guesses states is told to wait", async () => {
     const outcomes: string[] = [];
     for (let i = 0; i < 12; i++)

@@ -354,6 +354,8 @@ describe("GET /openapi.json?for=callers", () => {
     expect(Object.keys(callers.components.securitySchemes ?? {})).toEqual(["apiKey"]);
     expect(Object.keys(callers.paths).filter((path) => /^\/(admin|metrics|v1|hooks|session)/.test(path))).toEqual([]);
     expect(callers.text.match(/master.key|admin API|METRICS_TOKEN/gi)).toBeNull();
+    // Nor does any text lead there.
+    expect(callers.text.match(/\/(?:admin|session|hooks)\b/g)).toBeNull();
   });
 
   test("has no tag, group, schema, answer or header that nothing refers to", () => {

@@ -165,6 +165,14 @@ for (const { store, findEnv } of STORES) {
       );
     });
 
+    test("a body that is wrong is told what it must be", async () => {
+      const { browser } = await open();
+      const details = async (body: object) =>
+        (await readAs<{ details: object }>(await browser.send("POST", "/session", body), 400)).details;
+      expect(await details({ server_id: 5 })).toEqual({ server_id: "must be the id of a server (srv_…)" });
+      expect(await details({ own: 1 })).toEqual({ own: expect.stringMatching(/^must be true/) });
+    });
+
     test("who may nothing in the admin API gets no token for it", async () => {
       for (const role of ["viewer", "trial"]) {
         const { browser } = await open(role);

@@ -120,7 +120,7 @@ export function describePeople(name: string, createHarness: () => Promise<Refusa
 
       test("a name without case and a chat id belong to one person, also when several want them at once", async () => {
         const zoe = await addPerson("Zoë", { chatId: "8" });
-        for (const taken of ["zoë", "ZOË", "Zoe\u0308"])
+        for (const taken of ["zoë", "ZOË", "Zoe\u0308", " Zoë ", "Zo\u200bë", "\u202eZoë"])
           expect(await store.people.create(draftOf(taken), NOW, NOTE)).toEqual({ refused: "name_taken" });
         expect(await store.people.create(draftOf("Ann", { chatId: "8" }), NOW, NOTE)).toEqual({
           refused: "chat_id_taken",
@@ -600,6 +600,7 @@ export function describePeople(name: string, createHarness: () => Promise<Refusa
       expect((await Promise.all(uses)).toSorted()).toEqual([false, false, true]);
       await reopen();
       expect(await store.challenges.use("a", NOW + 5, NOW)).toBe(false);
+      expect([await store.challenges.isUsed("a"), await store.challenges.isUsed("b")]).toEqual([true, false]);
       expect(await store.challenges.use("b", NOW + 5, NOW + 5)).toBe(false);
       expect(await store.challenges.use("b", NOW + 5, NOW + 4)).toBe(true);
     });

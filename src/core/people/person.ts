@@ -20,9 +20,12 @@ export type Person = {
   readonly createdAt: number;
 };
 
-/** Two names are the same when these are. */
+/** Characters that are displayed as nothing, or change how others are displayed. */
+const INVISIBLE = /\p{Cf}+/gu;
+
+/** Two names are the same when these are: without case, and without what nobody sees, so that no name passes for another. */
 export function foldName(name: string): string {
-  return name.normalize("NFKC").toLowerCase();
+  return name.normalize("NFKC").replace(INVISIBLE, "").replace(/\s+/g, " ").trim().toLowerCase();
 }
 
 /** A person's limit, block and usage are apart for each server, under this id, where a key has its own. */

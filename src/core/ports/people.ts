@@ -148,4 +148,6 @@ export interface PasskeyStore {
 export interface UsedChallengeStore {
   /** False when it was used before, or has expired. */
   use(challenge: string, expiresAt: number, now: number): Promise<boolean>;
+  /** Whether it was used. Nobody knows it any more some time after its end. */
+  isUsed(challenge: string): Promise<boolean>;
 }

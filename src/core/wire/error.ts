@@ -29,7 +29,7 @@ const FIELDS = {
     details: Type.Object({
       reason: Type.Enum([...FORBIDDEN_REASONS], {
         description:
-          "Why: the key is suspended, your address is not on its list, the community is another server's, the key may not send this command (or, for claims and notes, any), the person's role does not allow it, or (under /session) another page sends the request",
+          "Why: the key is suspended, your address is not on its list, the community is another server's, the key may not send this command (or, for claims and notes, any), the person's role does not allow it, or (while signing in) another page sends the request",
       }),
       seen: Type.Optional(Type.String({ description: "With `address`: the address the request came from" })),
     }),

@@ -6,7 +6,18 @@ import { PERSON_NAME_MAX } from "../people/person.ts";
 import { ROLE_NAME_SHAPE } from "../people/role.ts";
 import { SECTIONS } from "../sections.ts";
 import { KeyRightFields, UsageResource } from "./key.ts";
-import { bodyOf, changeOf, EpochMs, orNull, ServerId, type Static, time, visibleText, YesOrNo } from "./values.ts";
+import {
+  bodyOf,
+  changeOf,
+  EpochMs,
+  GivenServerId,
+  orNull,
+  ServerId,
+  type Static,
+  time,
+  visibleText,
+  YesOrNo,
+} from "./values.ts";
 
 export const PersonId = Type.String({ pattern: "^per_[0-9A-Za-z]+$", description: "Id of the person" });
 export const SessionId = Type.String({ pattern: "^ses_[0-9A-Za-z]+$", description: "Id of the session" });
@@ -191,9 +202,11 @@ export type PasskeySignIn = Static<typeof PasskeySignIn>;
 
 /** `{}` is a token for the admin API. */
 export const TokenRequest = bodyOf({
-  server_id: Type.Optional(ServerId),
+  server_id: Type.Optional(GivenServerId),
   own: Type.Optional(
-    Type.Boolean({ description: "true without server_id: for one's own sessions and passkeys and nothing else" }),
+    Type.Boolean({
+      description: "must be true, without server_id, for one's own sessions and passkeys and nothing else, or false",
+    }),
   ),
 });
 export type TokenRequest = Static<typeof TokenRequest>;

@@ -207,6 +207,11 @@ export class UsedChallengeTable implements UsedChallengeStore {
   async use(challenge: string, expiresAt: number, now: number): Promise<boolean> {
     return expiresAt > now && this.driver.transact((sql) => spendChallenge(sql, challenge, expiresAt));
   }
+
+  async isUsed(challenge: string): Promise<boolean> {
+    const query = "SELECT 1 FROM used_challenges WHERE challenge = ?1";
+    return (await this.driver.query((sql) => sql.get(query, challenge))) !== undefined;
+  }
 }
 
 /** Within a change. Undefined when there is no such person, or when it is disabled. */

@@ -1,5 +1,6 @@
 // Signing in with the chat platform: who has the chat id of a person is that person, and the owners of a server may come
 // without an invitation. The state of a sign-in is signed, in a cookie of the browser that began it, and counts once.
+import { HOUR_MS } from "../../core/durations.ts";
 import type { Refusal } from "../../core/errors.ts";
 import { AttemptCounter, type AttemptRule } from "../../core/keys/attempt-limit.ts";
 import { type RandomBytes, randomBase62 } from "../../core/keys/token.ts";
@@ -27,6 +28,12 @@ const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 const OAUTH_CODE = /^[a-z_]{1,50}$/;
 const FAULT_LOG_MS = 60_000;
 const ASKING: AttemptRule = { max: 20, windowMs: 60_000 };
+/** So many refusals are told in the audit log, so that nobody can fill it. */
+const AUDITED: AttemptRule = { max: 100, windowMs: HOUR_MS };
+/** What a state looks like. The others need no look at the store. */
+const STATE = new RegExp(`^[${REMEMBERED}${UNREMEMBERED}][0-9A-Za-z]{${NONCE_LENGTH}}$`);
+/** What the platform says of a code that was used before, or was never given. */
+const CODE_REFUSED = "invalid_grant";
 /** So many sign-ins ask the platform at a time. */
 const IN_FLIGHT_MAX = 20;
 
@@ -35,7 +42,7 @@ export const CHAT_PROBLEMS = ["cancelled", "expired", "failed", "unknown"] as co
 export type ChatProblem = (typeof CHAT_PROBLEMS)[number];
 
 export type ChatSignInDeps = {
-  readonly store: Pick<Store, "people" | "sessions" | "challenges" | "catchUp">;
+  readonly store: Pick<Store, "people" | "sessions" | "challenges" | "audit" | "catchUp">;
   readonly people: People;
   readonly owners: Owners;
   readonly platform: ChatPlatform;
@@ -48,6 +55,7 @@ export class ChatSignIn {
   readonly #throttle = createThrottle(FAULT_LOG_MS);
   /** By address: states are easily had, and each asks the platform. */
   readonly #asking = new AttemptCounter(ASKING, GUESSING_ADDRESSES_MAX);
+  readonly #audited = new AttemptCounter(AUDITED, 1);
   #inFlight = 0;
 
   constructor(private readonly deps: ChatSignInDeps) {}
@@ -60,7 +68,7 @@ export class ChatSignIn {
     return { url: await platform.writeAddress(value, this.#verifierOf(value)), cookie };
   }
 
-  /** A refusal means that the state is wrong, or that too many come from the address. */
+  /** A refusal means that the state is wrong or was used before, or that too many come from the address. */
   async finish(
     parameters: URLSearchParams,
     cookie: string,
@@ -70,10 +78,10 @@ export class ChatSignIn {
     // Counted first: using a state up is a write, and each one leads to a call.
     const seconds = this.#asking.count(client.address, now);
     if (seconds !== undefined) return refuseAttempt(seconds);
-    const state = await this.#spendState(parameters.get("state"), cookie, now);
+    const state = await this.#spendState(parameters.get("state") ?? "", cookie, client, now);
     if (!state) return INVALID_TOKEN;
     if (parameters.get("error") === "access_denied") return "cancelled";
-    const user = await this.#findUser(parameters, state.value, now);
+    const user = await this.#findUser(parameters, state.value, client, now);
     if (!user) return "failed";
     const person = await this.#findPerson(user, client, now);
     if (!person || person.isDisabled) return "unknown";
@@ -86,11 +94,25 @@ export class ChatSignIn {
     return opened === INVALID_TOKEN ? "unknown" : opened;
   }
 
-  async #spendState(state: string | null, cookie: string, now: number): Promise<SignedValue | undefined> {
-    const { store, texts } = this.deps;
+  async #spendState(state: string, cookie: string, client: Client, now: number): Promise<SignedValue | undefined> {
+    const { texts, store } = this.deps;
+    const { challenges } = store;
     const opened = texts.open(PURPOSE, cookie, now);
-    if (!opened || opened.value !== state) return undefined;
-    return (await store.challenges.use(opened.value, opened.expiresAt, now)) ? opened : undefined;
+    if (opened?.value === state && (await challenges.use(state, opened.expiresAt, now))) return opened;
+    // Also without the cookie: whoever got hold of the address comes with another browser.
+    if (STATE.test(state) && (await challenges.isUsed(state))) await this.#noteRefusal("state_repeated", client, now);
+    return undefined;
+  }
+
+  async #noteRefusal(reason: "state_repeated" | "code_refused", { address }: Client, now: number): Promise<void> {
+    if (this.#audited.count("", now) !== undefined) return;
+    const details = { after: { reason } };
+    await this.deps.store.audit.add("chat", {
+      at: now,
+      action: "chat.refused",
+      actor: { ...GATEHOUSE, address },
+      details,
+    });
   }
 
   /** The secret of PKCE: made of the state, so that no browser has to keep it. */
@@ -98,7 +120,12 @@ export class ChatSignIn {
     return this.deps.texts.derive("chat-verifier", state);
   }
 
-  async #findUser(parameters: URLSearchParams, state: string, now: number): Promise<ChatUser | undefined> {
+  async #findUser(
+    parameters: URLSearchParams,
+    state: string,
+    client: Client,
+    now: number,
+  ): Promise<ChatUser | undefined> {
     const { platform, log } = this.deps;
     if (this.#inFlight >= IN_FLIGHT_MAX) return undefined;
     this.#inFlight++;
@@ -109,6 +136,7 @@ export class ChatSignIn {
       this.#throttle(now, (unlogged) => {
         log.warn({ ...describeError(error), unlogged }, "a sign-in with the chat platform failed");
       });
+      if (findCode(error) === CODE_REFUSED) await this.#noteRefusal("code_refused", client, now);
       return undefined;
     } finally {
       this.#inFlight--;
@@ -159,6 +187,12 @@ function shorten(text: string, lengthMax: number): string {
 /** Without what the platform said: only the library's own words, and the code of OAuth2. */
 function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { reason: "unknown" };
-  const code = "error" in error && typeof error.error === "string" ? error.error : undefined;
-  return { reason: error.message, ...(code !== undefined && OAUTH_CODE.test(code) && { code }) };
+  const code = findCode(error);
+  return { reason: error.message, ...(code !== undefined && { code }) };
+}
+
+/** The code of OAuth2, when the platform gave one. */
+function findCode(error: unknown): string | undefined {
+  const code = error instanceof Error && "error" in error ? error.error : undefined;
+  return typeof code === "string" && OAUTH_CODE.test(code) ? code : undefined;
 }

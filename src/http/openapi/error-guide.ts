@@ -16,7 +16,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Check the key; ask the operator for a new one. Do not repeat the request with the same key.",
   },
   forbidden: {
-    when: "The key is suspended, your address is not on its list, the community is another server's, the key may not send this command (for claims and notes: any command), or one's role (of an API key at `/admin`: its `may`) does not allow it. Under `/session`: the request does not come from our own page.",
+    when: "The key is suspended, your address is not on its list, the community is another server's, the key may not send this command (for claims and notes: any command), or one's role (of an API key: its `may`) does not allow it. While signing in: the request does not come from our own page.",
     advice:
       "`details.reason` says which: `suspended`, `address` (`details.seen` is the address your request came from), `community`, `command`, `role` or `origin`. Ask the operator. What a key may do, `GET /v2/game/key` tells.",
   },
@@ -102,7 +102,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
     advice: "Let one program read for all of yours, or ask without `wait`. Otherwise wait `retry_after` seconds.",
   },
   notConfigured: {
-    when: "This Gatehouse keeps no events and no history: it has no archive. Under `/session`: passkeys do not work at this address, or nobody signs in with the chat platform here.",
+    when: "This Gatehouse keeps no events and no history: it has no archive. For signing in: passkeys do not work at this address, or nobody signs in with the chat platform here.",
     advice:
       "The operator can set `GATEHOUSE_ARCHIVE`, or for signing in `GATEHOUSE_PUBLIC_URL` with https and the settings of the chat platform.",
   },

@@ -179,6 +179,7 @@ export const operatorAudit = {
     "passkey.added": "Passkey added",
     "passkey.removed": "Passkeys removed",
     "passkey.copied": "Copied passkey ended",
+    "chat.refused": "Sign-in with the chat platform refused",
     "server.map_image_set": "Map picture set",
     "server.map_image_removed": "Map picture removed",
     "server.alerts_set": "Alerts set",

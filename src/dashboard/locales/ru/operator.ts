@@ -179,6 +179,7 @@ export const operatorAudit: Translation<typeof english.operatorAudit> = {
     "passkey.added": "Добавлен ключ доступа",
     "passkey.removed": "Удалены ключи доступа",
     "passkey.copied": "Копия ключа доступа отключена",
+    "chat.refused": "Вход через чат-платформу отклонён",
     "server.map_image_set": "Задана подложка карты",
     "server.map_image_removed": "Убрана подложка карты",
     "server.alerts_set": "Заданы оповещения",
