@@ -3,9 +3,10 @@ import { createAddressList } from "../core/address.ts";
 import type { Log } from "../core/ports/log.ts";
 import { answerRefusal, STORE_UNAVAILABLE } from "../http/answers.ts";
 import { Edge } from "../http/edge.ts";
+import { inGameForm, isFacadePath } from "../http/facade/game-form.ts";
 import type { Handler } from "../http/operation.ts";
 import { splitUrl, Target } from "../http/requests/target.ts";
-import { METHODS, type Route } from "../http/router.ts";
+import { isLegacyPath, METHODS, type Route } from "../http/router.ts";
 import { answerAlive } from "../http/service/health.ts";
 import type { ConnectionLimitOptions } from "../http/socket/connection-limit.ts";
 import { type Listener, listen, type RequestHandler, type RequestHandlers } from "../http/socket/listen.ts";
@@ -36,7 +37,7 @@ export function listListeners({ everybody, operators }: Listeners): readonly Lis
   return operators ? [everybody, operators] : [everybody];
 }
 
-/** Alive and not ready: /healthz is answered, and everything else is 503 until `admit`. */
+/** Alive and not ready: until `admit`, what needs no database is answered, and everything else is 503. */
 export class WaitingRoom {
   static async open(config: Config, log: Log): Promise<WaitingRoom> {
     const wait = createWaitingHandler(config, log);
@@ -77,14 +78,16 @@ class Door implements RequestHandlers {
 function createWaitingHandler(config: Config, log: Log): RequestHandler {
   const wait: Handler = (call) => answerRefusal(call, STORE_UNAVAILABLE);
   const healthz = toMatch({ path: "/healthz", GET: answerAlive });
-  const anything = toMatch({
-    path: "any",
-    ...Object.fromEntries(METHODS.map((method) => [method, wait])),
-  });
+  const anything = toMatch({ path: "any", ...forEachMethod(wait) });
+  // Clients of the game API understand only its own form of errors.
+  const facade = toMatch({ path: "any of the façade", ...forEachMethod(inGameForm(wait)) });
   const edge = new Edge({
     findTarget(url) {
       const { path, query } = splitUrl(url);
-      return new Target(path === "/healthz" ? healthz : anything, path, query);
+      // The edge itself answers what is under /v1.
+      if (isLegacyPath(path)) return new Target(undefined, path, query);
+      const others = isFacadePath(path) ? facade : anything;
+      return new Target(path === "/healthz" ? healthz : others, path, query);
     },
     cors: new Cors(config.corsOrigins),
     clock: Date.now,
@@ -94,6 +97,10 @@ function createWaitingHandler(config: Config, log: Log): RequestHandler {
     observe() {},
   });
   return (request, connection) => edge.handle(request, connection);
+}
+
+function forEachMethod(handler: Handler): Omit<Route, "path"> {
+  return Object.fromEntries(METHODS.map((method) => [method, handler]));
 }
 
 function toMatch(route: Route) {

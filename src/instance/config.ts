@@ -96,7 +96,7 @@ function readSettings(settings: SettingReader, defaultLogFormat: (typeof LOG_FOR
     /** What several instances share and may be lost. Undefined for a single instance. */
     redis,
     /** Where events and history are kept. */
-    archive: parseArchive(settings, store, redis !== undefined),
+    archive: parseArchive(settings, store),
     host: parseHost(settings, "GATEHOUSE_HOST"),
     dataDir: settings.findChecked("GATEHOUSE_DATA_DIR", findFolderProblem, DATA_DIR_DEFAULT),
     masterKey: settings.findChecked("GATEHOUSE_MASTER_KEY", findMasterKeyProblem),
@@ -186,14 +186,21 @@ function parseRedis(settings: SettingReader, store: DatabasePlace): RedisAddress
   return redis;
 }
 
-/** In the database of the store, unless something else is set. Several instances cannot share a file. */
-function parseArchive(settings: SettingReader, store: DatabasePlace, isShared: boolean): DatabasePlace | "off" {
+/**
+ * In the database of the store, unless something else is set. A file beside a PostgreSQL could neither be shared nor be closed to
+ * an instance that was replaced.
+ */
+function parseArchive(settings: SettingReader, store: DatabasePlace): DatabasePlace | "off" {
   const name = "GATEHOUSE_ARCHIVE";
   const archive = settings.find(name);
   if (archive === undefined) return store;
   if (archive === "off") return archive;
   if (archive === "sqlite") {
-    if (isShared) settings.addFault(name, "must be off or a postgres:// address together with GATEHOUSE_REDIS");
+    if (store !== "sqlite")
+      settings.addFault(
+        name,
+        "must be off or a postgres:// address, or left out, when GATEHOUSE_STORE is a postgres:// address",
+      );
     return archive;
   }
   checkPostgresUrl(settings, name, archive, "sqlite, off or a postgres:// address");

@@ -17,7 +17,7 @@ export type Reply = string | number | null | Reply[];
 export type Client = {
   /** `key` says which node of a cluster. */
   send(key: string, args: string[]): Promise<Reply>;
-  /** Names the node that has the keys of a hash tag. */
+  /** Names the node that has the keys of a hash tag; empty without a cluster, and while nobody knows. */
   nodeOf(tag: string): string;
   isReady(): boolean;
   destroy(): void;
@@ -74,7 +74,7 @@ async function openCluster(address: RedisAddress, onError: OnError): Promise<Cli
       if (!cluster.slots[slotOf(tagOf(key))]?.master) throw new Error("no node of the cluster has this key");
       return cluster.sendCommand<Reply>(key, false, args);
     },
-    nodeOf: (tag) => cluster.slots[slotOf(tag)]?.master.address ?? "",
+    nodeOf: (tag) => cluster.slots[slotOf(tag)]?.master?.address ?? "",
     // The cluster client repairs its own connections; failed requests show when it cannot.
     isReady: () => true,
     destroy: () => cluster.destroy(),

@@ -41,6 +41,8 @@ export class RedisLink {
   readonly #timer: ReturnType<typeof setInterval>;
   /** The nodes that are down, each with the hash tag that it was found by. */
   readonly #down = new Map<string, string>([["", FIRST_TAG]]);
+  /** When each node of a cluster has last answered, and to which hash tag. */
+  readonly #answers = new Map<string, { readonly tag: string; readonly ranMs: number }>();
   readonly #firstTry = Promise.withResolvers<void>();
   #client: Client | undefined;
   /** Why the last probe that was answered has failed. */
@@ -115,6 +117,7 @@ export class RedisLink {
     send(client).then(
       (reply) => {
         this.#pending.delete(entry);
+        this.#noteAnswer(client, tag);
         resolve(reply);
       },
       (error) => {
@@ -133,15 +136,47 @@ export class RedisLink {
     const now = performance.now();
     // What has arrived meanwhile is read first: a busy process finds its timers before its replies.
     if (this.#pending.hasOverdue(now)) setImmediate(() => setImmediate(() => this.#endOverdue()));
+    if (this.isCluster && this.#pending.hasOlder(this.#pending.deadlineMs / 2, now)) this.#askOthers(now);
     if (this.isUp && this.#client?.isReady() === false) this.#setDown(FIRST_TAG, "the connection was lost");
     if (!this.isUp && !this.#isRecovering && now - this.#recoveredAt >= RETRY_EVERY_MS) void this.#recover();
   }
 
   #endOverdue(): void {
-    for (const { tag, reject } of this.#pending.takeOverdue(performance.now())) {
+    const now = performance.now();
+    const overdue = this.#pending.takeOverdue(now);
+    for (const { tag, reject } of overdue) {
       reject(new StoreUnavailable("Redis did not answer in time"));
       this.#setDown(tag, "it did not answer in time");
     }
+    if (overdue.length === 0) return;
+    for (const tag of this.#listSilent(this.#pending.deadlineMs, now)) this.#setDown(tag, "it does not answer either");
+  }
+
+  /**
+   * A request may need several nodes of a cluster, and waits for Redis only once: while one of them keeps it waiting, the others
+   * are asked whether they are there.
+   */
+  #askOthers(now: number): void {
+    const client = this.#client;
+    if (!client) return;
+    for (const tag of this.#listSilent(this.#pending.deadlineMs / 2, now)) void this.#probe(client, tag);
+  }
+
+  /** A hash tag of each node that has answered nothing for so long. */
+  #listSilent(ms: number, now: number): string[] {
+    const ranMs = this.#pending.ranMsAt(now);
+    const tags: string[] = [];
+    for (const [node, answer] of this.#answers) {
+      // After a failover another node has these keys.
+      if (this.#client?.nodeOf(answer.tag) !== node) this.#answers.delete(node);
+      else if (ranMs - answer.ranMs > ms) tags.push(answer.tag);
+    }
+    return tags;
+  }
+
+  #noteAnswer(client: Client, tag: string): void {
+    const node = client.nodeOf(tag);
+    if (node !== "") this.#answers.set(node, { tag, ranMs: this.#pending.ranMsAt(performance.now()) });
   }
 
   /** Probes the old connection, then a new one: an old one may be dead without an error, or lead to a server of yesterday. */
@@ -195,7 +230,10 @@ export class RedisLink {
   async #probe(client: Client, tag: string): Promise<boolean> {
     const name = probeName(tag);
     try {
-      if (client.isReady()) return (await client.send(name, ["EVAL", PROBE, "1", name])) === 1;
+      if (!client.isReady()) return false;
+      const isWritten = (await client.send(name, ["EVAL", PROBE, "1", name])) === 1;
+      if (isWritten) this.#noteAnswer(client, tag);
+      return isWritten;
     } catch (error) {
       this.#refusal = error;
       this.#log.debug({ err: error }, "Redis cannot be written");
@@ -260,13 +298,13 @@ export type PendingRequest = {
 };
 
 export class ReplyDeadlines {
-  readonly #deadlineMs: number;
+  readonly deadlineMs: number;
   readonly #running: RunningTime;
   /** With the running time at which each was sent, in this order. */
   readonly #pending = new Map<PendingRequest, number>();
 
   constructor(deadlineMs: number, now: number) {
-    this.#deadlineMs = deadlineMs;
+    this.deadlineMs = deadlineMs;
     this.#running = new RunningTime(now, CHECK_EVERY_MS);
   }
 
@@ -278,9 +316,19 @@ export class ReplyDeadlines {
     this.#pending.delete(request);
   }
 
+  /** How long this process has been running. */
+  ranMsAt(now: number): number {
+    return this.#running.at(now);
+  }
+
   hasOverdue(now: number): boolean {
+    return this.hasOlder(this.deadlineMs, now);
+  }
+
+  /** Whether a request has waited for longer than this. */
+  hasOlder(ms: number, now: number): boolean {
     const ranMs = this.#running.at(now);
-    for (const sentAt of this.#pending.values()) return ranMs - sentAt > this.#deadlineMs;
+    for (const sentAt of this.#pending.values()) return ranMs - sentAt > ms;
     return false;
   }
 
@@ -289,7 +337,7 @@ export class ReplyDeadlines {
     const ranMs = this.#running.at(now);
     const overdue: PendingRequest[] = [];
     for (const [request, sentAt] of this.#pending) {
-      if (ranMs - sentAt <= this.#deadlineMs) break;
+      if (ranMs - sentAt <= this.deadlineMs) break;
       overdue.push(request);
     }
     for (const request of overdue) this.#pending.delete(request);

@@ -136,6 +136,10 @@ describe("while PostgreSQL is", () => {
             expectUnavailable(await instance.admin("POST", "/keys", wish));
           }),
           each(async (instance) => expectUnavailable(await instance.read({ token: mintToken(randomBytes) }))),
+          // Also what is in memory: another instance may have changed it.
+          ...[`/servers/${home.serverId}`, `/servers/${home.serverId}/info`, "/blocks", "/roles"].map((path) =>
+            each(async (instance) => expectUnavailable(await instance.admin("GET", path))),
+          ),
           each(async (instance) => {
             expectUnavailable(await instance.ask("GET", "/v2/game/server/events?limit=1", key.token));
           }),

@@ -143,6 +143,11 @@ describe("without PostgreSQL", () => {
     expect((await ask("/healthz")).status).toBe(200);
     expect([(await ask("/readyz")).status, (await ask("/readyz")).body.code]).toEqual([503, 5106]);
     expect((await ask("/v2/game/server")).body.code).toBe(5106);
+    // What needs no database is as ever, and clients of the game API are answered in its form.
+    for (const path of ["/v1", "/v1/game/server"])
+      expect([(await ask(path)).status, (await ask(path)).body.code]).toEqual([500, 5018]);
+    for (const path of ["/v2/server", "/erlc/v1/server/players"])
+      expect([(await ask(path)).status, (await ask(path)).body.code]).toEqual([500, 1002]);
     await own.start();
     const ms = await timeUntil("it does not go on", LOADED_FACTOR * WELL_WITHIN_MS, () => isWell(instance));
     console.log(`it went on after ${Math.round(ms)} ms`);

@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
+import { countShards, windowName } from "../../src/shared/names.ts";
 import { parseRedisAddress, type RedisAddress } from "../../src/shared/parse-address.ts";
+import { RedisLink } from "../../src/shared/redis-link.ts";
 import { FaultProxy } from "../fault-proxy.ts";
 import { makeCertificate } from "../make-certificate.ts";
 import { program, testWith } from "../needs.ts";
@@ -225,6 +227,21 @@ test.each(["frozen", "killed"])(
     await until("the node is not back", () => instance.shared.isUp, BACK_MAX_MS);
   },
 );
+
+test("a cluster whose nodes are all frozen: who has waited for one of them waits for no other", async () => {
+  const cluster = await startRedisCluster();
+  const link = new RedisLink(cluster.address, { debug() {}, info() {}, warn() {}, error() {} });
+  const names = Array.from({ length: countShards(true) }, (_, shard) => windowName(shard, "key_a"));
+  await until("the cluster is not up", () => link.isUp);
+  for (const name of names) await link.send(name, "HGET", name, "count");
+  for (const node of cluster.nodes) node.freeze();
+  const [first = ""] = names;
+  await expect(link.send(first, "HGET", first, "count")).rejects.toThrow(StoreUnavailable);
+  expect(names.filter((name) => link.isUpFor(name))).toEqual([]);
+  for (const node of cluster.nodes) node.thaw();
+  await until("the cluster is not back", () => link.isUp, BACK_MAX_MS);
+  link.close();
+});
 
 describe("with sentinels", () => {
   test.each([

@@ -45,7 +45,7 @@ export interface Store {
    * the given times. One instance at a time does it.
    */
   tidy(before: TidyTimes): Promise<void>;
-  /** Resolves when what other instances have changed before is known here. While the store is away, what was known counts. */
+  /** Resolves when what other instances have changed before is known here. Throws StoreUnavailable when it cannot be known. */
   catchUp(): Promise<void>;
   /** Throws StoreUnavailable when the store cannot be read or written now. */
   checkHealth(): Promise<void>;

@@ -23,8 +23,8 @@ const TIDY_BATCH = 500;
 const LOCKED_MS = 50;
 /** Only one instance deletes old rows at a time. The number is ours alone. */
 const TIDY_LOCK = 0x47544854;
-/** How long a request waits for what other instances have changed; then what is known counts. */
-const CATCH_UP_DEADLINE_MS = 1_000;
+/** How long a request waits for what other instances have changed. It may have to wait for another one that began before. */
+const CATCH_UP_DEADLINE_MS = 4_500;
 
 export type DatabaseStoreDeps = {
   readonly driver: Driver;
@@ -113,10 +113,16 @@ export class DatabaseStore implements Store {
   async catchUp(): Promise<void> {
     // A database in this process has one instance.
     if (this.deps.getNow) return;
-    const caughtUp = this.directory.catchUp().catch((error) => {
-      if (!(error instanceof StoreUnavailable)) throw error;
-    });
-    await Promise.race([caughtUp, Bun.sleep(CATCH_UP_DEADLINE_MS)]);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(new StoreUnavailable("what has changed could not be read in time")),
+      CATCH_UP_DEADLINE_MS,
+    );
+    try {
+      await Promise.race([this.directory.catchUp(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async checkHealth(): Promise<void> {

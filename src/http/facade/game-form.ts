@@ -20,7 +20,14 @@ export const GAME_FORM: ForeignForm = {
   },
 };
 
+const FACADE_PATH = /^\/(?:v2\/server(?:\/command)?|erlc\/v1\/.*)$/;
+
 const NO_KEYS = { missing: MISSING_TOKEN, malformed: MALFORMED_KEY, unknown: INVALID_TOKEN } as const;
+
+/** Whether clients of the game API use the path. For the time when there are no routes yet. */
+export function isFacadePath(path: string): boolean {
+  return FACADE_PATH.test(path);
+}
 
 /** Puts the form before the steps of a route. */
 export function inGameForm(handler: Handler): Handler {
