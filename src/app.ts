@@ -1,5 +1,5 @@
 // The composition root: opens, wires and starts Gatehouse from a configuration. app/ has the files for each of the three.
-import { startBackgroundJobs } from "./app/background-jobs.ts";
+import { startBackgroundJobs, startNoticeJobs } from "./app/background-jobs.ts";
 import { Closers } from "./app/closers.ts";
 import { listListeners, openListeners, type WaitingRoom } from "./app/open-listeners.ts";
 import { openBasics, openResources } from "./app/open-resources.ts";
@@ -9,8 +9,6 @@ import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
-import { nameServers } from "./gateway/servers/name-servers.ts";
-import { findParkedNotice, listParked } from "./gateway/servers/parked-servers.ts";
 import { splitUrl } from "./http/requests/target.ts";
 import { isOperatorPath } from "./http/router.ts";
 import type { Listener, RequestHandler, RequestHandlers } from "./http/socket/listen.ts";
@@ -68,7 +66,6 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const resources = await openResources(config, basics, closers, options.clock);
     const wiring = { config, resources, basics, options };
     const gateway = wireGateway(wiring);
-    warnOfParked(resources.store, config.upstreamUrl === undefined, log);
     const { dispatcher, recorder } = gateway;
     if (recorder) closers.add(() => recorder.stop(LAST_RECORD_MS));
     closers.add(() => dispatcher.stop(DRAIN_MS));
@@ -85,6 +82,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
     const closeListeners = () => Promise.all(listeners.map((each) => each.close(DRAIN_MS, idleGraceMs)));
     if (!room) closers.add(closeListeners);
+    startNoticeJobs(handlers.notices, resources, log, closers);
     const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
     // Nothing after this can fail and be tried again.
     if (room) closers.add(closeListeners);
@@ -135,13 +133,6 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     if (config.store !== "sqlite" && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
   }
-}
-
-/** Tells which servers were made for another upstream than the one in use. Nothing is asked for them. */
-function warnOfParked({ servers }: Store, isSimulatorInUse: boolean, log: Log): void {
-  const parked = listParked(servers, isSimulatorInUse);
-  const notice = findParkedNotice(parked, (ids) => nameServers(servers, ids));
-  if (notice) log.warn({ servers: parked.length }, notice.message);
 }
 
 /** Chooses between the handlers as the listener does. */
