@@ -15,6 +15,7 @@ import type { Listener, RequestHandler, RequestHandlers } from "./http/socket/li
 import type { Config } from "./instance/config.ts";
 import type { DataFolder } from "./instance/data-folder.ts";
 import { ListeningLock } from "./instance/listening-lock.ts";
+import type { MeasureDisk } from "./instance/machine-watch.ts";
 import { rememberMasterKey } from "./instance/secrets.ts";
 import { TlsReloader } from "./instance/tls-files.ts";
 
@@ -41,12 +42,16 @@ export type App = {
   /** Answers a request like the listener, without a socket. Synchronous where nothing has to be waited for. */
   readonly answer: RequestHandler;
   reloadTls(): void;
+  /** Looks at disk, certificate and key file now, and not only once a minute. */
+  lookAtMachine(): Promise<void>;
   /** Lets open requests finish, then closes everything. */
   stop(): Promise<void>;
 };
 
 export type AppOptions = GatewayOptions & {
   readonly clock?: Clock;
+  /** How full the disk of the data folder is. */
+  readonly measureDisk?: MeasureDisk;
   readonly writeLog?: (line: string) => void;
   /** IDLE_GRACE_MS by default. */
   readonly idleGraceMs?: number;
@@ -63,7 +68,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   const closers = new Closers();
   let isDraining = false;
   try {
-    const resources = await openResources(config, basics, closers, options.clock);
+    const resources = await openResources(config, basics, closers, options);
     const wiring = { config, resources, basics, options };
     const gateway = wireGateway(wiring);
     const { dispatcher, recorder } = gateway;
@@ -114,6 +119,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       replaced: resources.replaced,
       answer,
       reloadTls: () => tlsReloader?.reload(),
+      lookAtMachine: () => resources.machine.look(),
       async stop() {
         isDraining = true;
         gateway.events?.stop();

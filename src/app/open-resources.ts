@@ -19,7 +19,7 @@ import { UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import type { Config } from "../instance/config.ts";
 import { DataFolder } from "../instance/data-folder.ts";
 import { createLog } from "../instance/log.ts";
-import { MachineWatch, masterKeyFileOf } from "../instance/machine-watch.ts";
+import { MachineWatch, type MeasureDisk, masterKeyFileOf } from "../instance/machine-watch.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../instance/secrets.ts";
 import { readTlsFiles } from "../instance/tls-files.ts";
 import { ReadingThread } from "../reading-thread/reading-thread.ts";
@@ -82,7 +82,7 @@ export async function openResources(
   config: Config,
   { folder, log, secret, masterKey }: Basics,
   closers: Closers,
-  ownClock: Clock | undefined,
+  { clock: ownClock, measureDisk }: { readonly clock?: Clock; readonly measureDisk?: MeasureDisk },
 ): Promise<Resources> {
   // A setting may be larger than any timer; it then means "as long as possible".
   const upstreamTimeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
@@ -134,6 +134,7 @@ export async function openResources(
     clock,
     masterKeyFile: ownMasterKey === undefined ? masterKeyFileOf(folder.path) : undefined,
     tls,
+    measure: measureDisk,
   });
   const upstream = compareClocks(readingThread ?? new UpstreamClient({ ...upstreamSettings, clock }), machine);
   return {

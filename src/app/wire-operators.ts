@@ -14,6 +14,7 @@ import {
 } from "../gateway/keys/authenticate-operator.ts";
 import { findServerOfBlock, listBlockNotices } from "../gateway/keys/manage-keys.ts";
 import type { People } from "../gateway/people/people.ts";
+import { RaisedAlerts } from "../gateway/servers/manage-alerts.ts";
 import { nameServers } from "../gateway/servers/name-servers.ts";
 import { listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
 import type { ManagedWebhooks } from "../gateway/webhooks/manage-webhooks.ts";
@@ -153,7 +154,8 @@ export type Notices = {
 export function wireNotices(wiring: HttpWiring, { untrustedProxy }: Authentication): Notices {
   const { config, resources, gateway, basics } = wiring;
   const { store, machine } = resources;
-  const { relay, recorder, archiveMeter, webhooks } = gateway;
+  const { relay, recorder, archive, archiveMeter, webhooks } = gateway;
+  const raisedAlerts = archive && new RaisedAlerts(archive, store.servers);
   const isSimulatorInUse = config.upstreamUrl === undefined;
   const nameThem = (ids: readonly string[]) => nameServers(store.servers, ids);
   const list = async (now: number): Promise<NoticeFacts[]> => [
@@ -165,13 +167,15 @@ export function wireNotices(wiring: HttpWiring, { untrustedProxy }: Authenticati
     ...(recorder ? listArchiveNotices(archiveMeter, recorder) : []),
     ...(webhooks?.deliverer.listNotices(nameThem) ?? []),
     ...(await listBlockNotices(store, now)),
+    ...(raisedAlerts?.listNotices(now, nameThem) ?? []),
     ...untrustedProxy.listNotices(now),
   ];
   const notices: Notices = { board: new NoticeBoard(list, basics.log), isStoreUsable: true };
   return notices;
 }
 
-function listAway({ instances, shared }: Pick<Resources, "instances" | "shared">): NoticeFacts[] {
+/** Exported for its test. */
+export function listAway({ instances, shared }: Pick<Resources, "instances" | "shared">): NoticeFacts[] {
   return [
     ...(instances?.isUp === false ? [{ code: "database_away" as const }] : []),
     ...(shared?.isUp === false ? [{ code: "redis_away" as const }] : []),

@@ -23,8 +23,11 @@ export type MachineWatchDeps = {
   /** Undefined when the master key is set elsewhere. */
   readonly masterKeyFile: string | undefined;
   readonly tls: TlsPaths | undefined;
-  readonly measure?: (folder: string) => Promise<DiskSpace>;
+  /** Replaced in tests. */
+  readonly measure?: MeasureDisk | undefined;
 };
+
+export type MeasureDisk = (folder: string) => Promise<DiskSpace>;
 
 /** Of the folder, or of the nearest one above it that exists. */
 export async function measureDisk(folder: string): Promise<DiskSpace> {

@@ -25,7 +25,11 @@ export const operatorHealth = {
   since: "since {{time}}",
   until: "until {{time}}",
   daysLeft: ", for {{n}} days at this rate",
-  look: "Have a look",
+  look: {
+    servers: "Look at the servers",
+    webhooks: "Look at the webhooks",
+    blocks: "Look at the blocks",
+  },
   resume: "Resume",
   resumeTitle: "End the pause of the game API?",
   resumeText:

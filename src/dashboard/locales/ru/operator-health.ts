@@ -72,7 +72,11 @@ export const operatorHealth: Translation<typeof english> = {
   since: "с {{time}}",
   until: "до {{time}}",
   daysLeft: ", при таком расходе хватит на дней: {{n}}",
-  look: "Посмотреть",
+  look: {
+    servers: "Открыть серверы",
+    webhooks: "Открыть вебхуки",
+    blocks: "Открыть блокировки",
+  },
   resume: "Продолжить",
   resumeTitle: "Закончить паузу игрового API?",
   resumeText:

@@ -162,8 +162,15 @@ function toServerRow(
     ...countServer(server),
     readAt: server.last_read_at,
     reason: describe(server),
+    since: findBegin(server),
     href: hrefOf(`${serverBase(server.server_id)}live`),
   };
+}
+
+/** A refused key is not tried again, so its error is the first one; a server that fails was well when it was last read. */
+function findBegin({ state, last_error: error, last_read_at: readAt }: ServerResource): number | undefined {
+  if (state === "key_refused") return error?.at;
+  return state === "unreachable" ? (readAt ?? undefined) : undefined;
 }
 
 /** Why a server is not fine, for operators. */

@@ -2,13 +2,15 @@
 import type { TFunction } from "i18next";
 import { NOTICE_CODES, type NoticeCode } from "../../../../core/notice-codes.ts";
 import type { Notice } from "../../../../core/wire/health.ts";
-import type { useFormat } from "../../../state/time/use-format.ts";
+
+/** Of the user, as useFormat makes it. */
+type NoticeFormat = { readonly [Kind in "number" | "duration" | "dateTime"]: (value: number) => string };
 
 const MIB = 1024 * 1024;
 
 /** Where more is to be seen. */
-const VIEWS: { readonly [Code in NoticeCode]?: string } = {
-  upstream_failing: "overview",
+const VIEWS: { readonly [Code in NoticeCode]?: "servers" | "webhooks" | "blocks" } = {
+  upstream_failing: "servers",
   server_keys_refused: "servers",
   parked_servers: "servers",
   webhooks_disabled: "webhooks",
@@ -20,16 +22,12 @@ export type DescribedNotice = {
   readonly todo: string;
   readonly when: string | undefined;
   /** The view to go to. */
-  readonly view: string | undefined;
+  readonly view: (typeof VIEWS)[NoticeCode];
   /** Whether it is in English, because the instance that answers is newer than this page. */
   readonly isForeign: boolean;
 };
 
-export function describeNotice(
-  notice: Notice,
-  t: TFunction<"operatorHealth">,
-  format: Pick<ReturnType<typeof useFormat>, "number" | "duration" | "dateTime">,
-): DescribedNotice {
+export function describeNotice(notice: Notice, t: TFunction<"operatorHealth">, format: NoticeFormat): DescribedNotice {
   const { code, message, remedy, since, until, servers = [], names = [], count = 0 } = notice;
   const begin = since !== undefined && t("since", { time: format.dateTime(since) });
   const end = until !== undefined && t("until", { time: format.dateTime(until) });

@@ -84,7 +84,7 @@ function NoticeItem({ notice }: { readonly notice: Notice }) {
         {todo}{" "}
         {view !== undefined && (
           <Anchor href={hrefOf(view)} size="sm" underline="always">
-            {t("look")}
+            {t(`look.${view}`)}
           </Anchor>
         )}
       </Text>
