@@ -157,6 +157,7 @@ export function wireNotices(wiring: HttpWiring, { untrustedProxy }: Authenticati
   const { relay, recorder, archive, archiveMeter, webhooks } = gateway;
   const raisedAlerts = archive && new RaisedAlerts(archive, store.servers);
   const isSimulatorInUse = config.upstreamUrl === undefined;
+  const labels = new Map<string, string>();
   const nameThem = (ids: readonly string[]) => nameServers(store.servers, ids);
   const list = async (now: number): Promise<NoticeFacts[]> => [
     ...(notices.isStoreUsable ? [] : [{ code: "store_unusable" as const }]),
@@ -166,7 +167,7 @@ export function wireNotices(wiring: HttpWiring, { untrustedProxy }: Authenticati
     ...listParkedNotices(listParked(store.servers, isSimulatorInUse), nameThem),
     ...(recorder ? listArchiveNotices(archiveMeter, recorder) : []),
     ...(webhooks?.deliverer.listNotices(nameThem) ?? []),
-    ...(await listBlockNotices(store, now)),
+    ...(await listBlockNotices(store, now, labels)),
     ...(raisedAlerts?.listNotices(now, nameThem) ?? []),
     ...untrustedProxy.listNotices(now),
   ];
@@ -174,7 +175,7 @@ export function wireNotices(wiring: HttpWiring, { untrustedProxy }: Authenticati
   return notices;
 }
 
-/** Exported for its test. */
+/** What this instance cannot reach. */
 export function listAway({ instances, shared }: Pick<Resources, "instances" | "shared">): NoticeFacts[] {
   return [
     ...(instances?.isUp === false ? [{ code: "database_away" as const }] : []),
@@ -209,7 +210,7 @@ export function wireReadyz(
       // The disk may be the reason, or may have been it.
       if (!isStoreUsable || !notices.isStoreUsable) await machine.look();
       notices.isStoreUsable = isStoreUsable;
-      await gateway.watcher.catchUpOnAll();
+      if (isStoreUsable && !isDraining()) await gateway.watcher.catchUpOnAll();
       return notices.board.look(now);
     },
     describeCallers: () => ({

@@ -155,14 +155,20 @@ export async function listBlocks(
   return { items, next: isLast ? null : (last ?? null) };
 }
 
-/** Without a beginning: a block that was extended does not tell when it began. */
-export async function listBlockNotices(store: Store, now: number): Promise<NoticeFacts[]> {
+/**
+ * Without a beginning: a block that was extended does not tell when it began. `labels` is kept by the caller: everybody may
+ * ask for notices, and each label is read once.
+ */
+export async function listBlockNotices(store: Store, now: number, labels: Map<string, string>): Promise<NoticeFacts[]> {
   const blocks = await store.limits.listBlocks(now);
   if (blocks.length === 0) return [];
-  const named = blocks.slice(0, BLOCKS_NAMED_MAX).map(async ({ keyId }) => {
+  const shown = blocks.slice(0, BLOCKS_NAMED_MAX);
+  for (const keyId of labels.keys()) if (!shown.some((block) => block.keyId === keyId)) labels.delete(keyId);
+  const named = shown.map(async ({ keyId }) => {
     // Without the database the label is not known.
-    const blocked = await findBlocked(store, keyId).catch(() => undefined);
-    return blocked?.label ?? keyId;
+    const label = labels.get(keyId) ?? (await findBlocked(store, keyId).catch(() => undefined))?.label;
+    if (label !== undefined) labels.set(keyId, label);
+    return label ?? keyId;
   });
   const until = Math.max(...blocks.map(({ blockedUntil }) => blockedUntil));
   return [{ code: "keys_blocked", count: blocks.length, names: await Promise.all(named), until }];
