@@ -1,5 +1,5 @@
 // The composition root: opens, wires and starts Gatehouse from a configuration. app/ has the files for each of the three.
-import { startBackgroundJobs } from "./app/background-jobs.ts";
+import { startBackgroundJobs, startNoticeJobs } from "./app/background-jobs.ts";
 import { Closers } from "./app/closers.ts";
 import { listListeners, openListeners, type WaitingRoom } from "./app/open-listeners.ts";
 import { openBasics, openResources } from "./app/open-resources.ts";
@@ -9,14 +9,13 @@ import { NotReadyToStart, StoreUnavailable } from "./core/errors.ts";
 import type { Clock } from "./core/ports/clock.ts";
 import type { Log } from "./core/ports/log.ts";
 import type { Store } from "./core/ports/store.ts";
-import { nameServers } from "./gateway/servers/name-servers.ts";
-import { findParkedNotice, listParked } from "./gateway/servers/parked-servers.ts";
 import { splitUrl } from "./http/requests/target.ts";
 import { isOperatorPath } from "./http/router.ts";
 import type { Listener, RequestHandler, RequestHandlers } from "./http/socket/listen.ts";
 import type { Config } from "./instance/config.ts";
 import type { DataFolder } from "./instance/data-folder.ts";
 import { ListeningLock } from "./instance/listening-lock.ts";
+import type { MeasureDisk } from "./instance/machine-watch.ts";
 import { rememberMasterKey } from "./instance/secrets.ts";
 import { TlsReloader } from "./instance/tls-files.ts";
 
@@ -43,12 +42,16 @@ export type App = {
   /** Answers a request like the listener, without a socket. Synchronous where nothing has to be waited for. */
   readonly answer: RequestHandler;
   reloadTls(): void;
+  /** Looks at disk, certificate and key file now, and not only once a minute. */
+  lookAtMachine(): Promise<void>;
   /** Lets open requests finish, then closes everything. */
   stop(): Promise<void>;
 };
 
 export type AppOptions = GatewayOptions & {
   readonly clock?: Clock;
+  /** How full the disk of the data folder is. */
+  readonly measureDisk?: MeasureDisk;
   readonly writeLog?: (line: string) => void;
   /** IDLE_GRACE_MS by default. */
   readonly idleGraceMs?: number;
@@ -65,10 +68,9 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
   const closers = new Closers();
   let isDraining = false;
   try {
-    const resources = await openResources(config, basics, closers, options.clock);
+    const resources = await openResources(config, basics, closers, options);
     const wiring = { config, resources, basics, options };
     const gateway = wireGateway(wiring);
-    warnOfParked(resources.store, config.upstreamUrl === undefined, log);
     const { dispatcher, recorder } = gateway;
     if (recorder) closers.add(() => recorder.stop(LAST_RECORD_MS));
     closers.add(() => dispatcher.stop(DRAIN_MS));
@@ -85,6 +87,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     const idleGraceMs = options.idleGraceMs ?? IDLE_GRACE_MS;
     const closeListeners = () => Promise.all(listeners.map((each) => each.close(DRAIN_MS, idleGraceMs)));
     if (!room) closers.add(closeListeners);
+    startNoticeJobs(handlers.notices, resources, log, closers);
     const newMasterKey = await rememberMasterKey(resources.store.settings, masterKey);
     // Nothing after this can fail and be tried again.
     if (room) closers.add(closeListeners);
@@ -116,6 +119,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       replaced: resources.replaced,
       answer,
       reloadTls: () => tlsReloader?.reload(),
+      lookAtMachine: () => resources.machine.look(),
       async stop() {
         isDraining = true;
         gateway.events?.stop();
@@ -135,13 +139,6 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     if (config.store !== "sqlite" && error instanceof StoreUnavailable) throw new NotReadyToStart(error.message);
     throw error;
   }
-}
-
-/** Tells which servers were made for another upstream than the one in use. Nothing is asked for them. */
-function warnOfParked({ servers }: Store, isSimulatorInUse: boolean, log: Log): void {
-  const parked = listParked(servers, isSimulatorInUse);
-  const notice = findParkedNotice(parked, (ids) => nameServers(servers, ids));
-  if (notice) log.warn({ servers: parked.length }, notice.message);
 }
 
 /** Chooses between the handlers as the listener does. */

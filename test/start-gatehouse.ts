@@ -14,6 +14,7 @@ import type { SleepUntilWoken } from "../src/core/ports/clock.ts";
 import type { Post } from "../src/core/ports/post.ts";
 import type { ServerDraft } from "../src/core/ports/servers.ts";
 import { parseConfig } from "../src/instance/config.ts";
+import type { MeasureDisk } from "../src/instance/machine-watch.ts";
 
 export class FakeClock {
   now = 1_800_000_000_000;
@@ -64,6 +65,7 @@ export type TestOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly folder?: string;
   readonly clock?: FakeClock;
+  readonly measureDisk?: MeasureDisk;
   /** None by default. */
   readonly archive?: Archive;
   /** Sends to the receivers of webhooks; over the network by default. */
@@ -98,6 +100,7 @@ export async function startGatehouse(options: TestOptions = {}): Promise<TestGat
       idleGraceMs: 0,
       sendsDemoHooks: options.sendsDemoHooks ?? false,
       writeLog: (line) => logLines.push(line),
+      ...(options.measureDisk && { measureDisk: options.measureDisk }),
       ...(options.archive && { archive: options.archive }),
       ...(options.post && { post: options.post }),
       ...(options.waitForEvents && { waitForEvents: options.waitForEvents }),

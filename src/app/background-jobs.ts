@@ -7,8 +7,10 @@ import type { Log } from "../core/ports/log.ts";
 import { createThrottle } from "../core/throttle.ts";
 import { EventRetention, removeDeletedLedgers } from "../gateway/events/event-retention.ts";
 import { judgeUnread } from "../gateway/events/recorder.ts";
+import { LOOK_FOR_NOTICES_MS, type NoticeBoard } from "../gateway/instances/notice-board.ts";
 import { KEEP_ID_MS } from "../gateway/instances/shared-redis.ts";
 import type { Config } from "../instance/config.ts";
+import { LOOK_AT_MACHINE_MS } from "../instance/machine-watch.ts";
 import type { Closers } from "./closers.ts";
 import type { Resources } from "./open-resources.ts";
 import type { Gateway } from "./wire-gateway.ts";
@@ -99,6 +101,17 @@ export async function startBackgroundJobs(
   closers.add(async () => {
     isStopping = true;
   });
+}
+
+/** What is not well is looked for, so that the log has it also when nobody asks. */
+export function startNoticeJobs(board: NoticeBoard, { machine, clock }: Resources, log: Log, closers: Closers): void {
+  const look = async () => void (await board.look(clock()));
+  const lookAtMachine = () => machine.look();
+  for (const job of [
+    { purpose: "looking at the machine", everyMs: LOOK_AT_MACHINE_MS, run: lookAtMachine },
+    { purpose: "looking for what is not well", everyMs: LOOK_FOR_NOTICES_MS, run: look },
+  ])
+    closers.add(repeatJob({ ...job, beginsNow: true }, log));
 }
 
 const FAULT_LOG_MS = 60_000;

@@ -4,7 +4,7 @@ import { StartRefused } from "../core/errors.ts";
 import type { Archive } from "../core/ports/archive.ts";
 import { type Clock, TIMER_MAX_MS } from "../core/ports/clock.ts";
 import type { Log } from "../core/ports/log.ts";
-import type { Upstream } from "../core/ports/upstream.ts";
+import type { LimitHint, Upstream } from "../core/ports/upstream.ts";
 import type { WebhookSealer } from "../core/ports/webhooks.ts";
 import { identifyUpstream } from "../core/readings/upstream-notes.ts";
 import type { ArchivePlace } from "../database/archive/open-archive.ts";
@@ -19,6 +19,7 @@ import { UpstreamNotes } from "../gateway/readings/upstream-notes.ts";
 import type { Config } from "../instance/config.ts";
 import { DataFolder } from "../instance/data-folder.ts";
 import { createLog } from "../instance/log.ts";
+import { MachineWatch, type MeasureDisk, masterKeyFileOf } from "../instance/machine-watch.ts";
 import { checkSharedMasterKey, obtainMasterKey, obtainStoreSecret } from "../instance/secrets.ts";
 import { readTlsFiles } from "../instance/tls-files.ts";
 import { ReadingThread } from "../reading-thread/reading-thread.ts";
@@ -46,6 +47,7 @@ export type Resources = {
   readonly clock: Clock;
   /** Resolves when this instance must end at once, because another one acts in its place. */
   readonly replaced: Promise<Error>;
+  readonly machine: MachineWatch;
   readonly upstream: Upstream;
   readonly upstreamTimeoutMs: number;
   /** Pauses and refused keys, which all instances know. */
@@ -80,7 +82,7 @@ export async function openResources(
   config: Config,
   { folder, log, secret, masterKey }: Basics,
   closers: Closers,
-  ownClock: Clock | undefined,
+  { clock: ownClock, measureDisk }: { readonly clock?: Clock; readonly measureDisk?: MeasureDisk },
 ): Promise<Resources> {
   // A setting may be larger than any timer; it then means "as long as possible".
   const upstreamTimeoutMs = Math.min(config.upstreamTimeoutMs, TIMER_MAX_MS);
@@ -126,10 +128,19 @@ export async function openResources(
   if (archive) closers.add(() => archive.close());
   if (readingThread && instances && isSamePosition(config)) followDatabase(readingThread, instances);
   await readingThread?.checkArchive();
-  const upstream = readingThread ?? new UpstreamClient({ ...upstreamSettings, clock });
+  const { masterKey: ownMasterKey, tls } = config;
+  const machine = new MachineWatch({
+    folder: folder.path,
+    clock,
+    masterKeyFile: ownMasterKey === undefined ? masterKeyFileOf(folder.path) : undefined,
+    tls,
+    measure: measureDisk,
+  });
+  const upstream = compareClocks(readingThread ?? new UpstreamClient({ ...upstreamSettings, clock }), machine);
   return {
     ...opened,
     redisId,
+    machine,
     upstream,
     upstreamTimeoutMs,
     notes,
@@ -222,6 +233,18 @@ async function openNotes(store: DatabaseStore, identity: string, log: Log): Prom
     notes.catchUp().catch(() => {});
   });
   return notes;
+}
+
+/** Every answer of the game API tells what its clock says. */
+function compareClocks(upstream: Upstream, machine: MachineWatch): Upstream {
+  const learn = <A extends { readonly hint: LimitHint | null }>(answer: A): A => {
+    if (answer.hint?.clockOffsetMs !== undefined) machine.learnOffset(answer.hint.clockOffsetMs);
+    return answer;
+  };
+  return {
+    readServer: async (serverKey) => learn(await upstream.readServer(serverKey)),
+    sendCommand: async (serverKey, text) => learn(await upstream.sendCommand(serverKey, text)),
+  };
 }
 
 function isSamePosition({ store, archive }: Config): boolean {

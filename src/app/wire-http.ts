@@ -1,4 +1,5 @@
 // Wires the handlers, the routes and the edges in front of them.
+import type { NoticeBoard } from "../gateway/instances/notice-board.ts";
 import { Edge, type EdgeParts } from "../http/edge.ts";
 import { OpenApiHandler } from "../http/openapi/answer-openapi.ts";
 import { CursorSealer, Pages } from "../http/requests/pages.ts";
@@ -22,12 +23,13 @@ import {
   wireReads,
   wireStatus,
 } from "./wire-callers.ts";
-import { wireMetrics, wireOperators, wireReadyz } from "./wire-operators.ts";
+import { wireMetrics, wireNotices, wireOperators, wireReadyz } from "./wire-operators.ts";
 
 /** The handlers of both listeners. Without a second one, everybody's serves operators too. */
 export type WiredHandlers = {
   readonly everybody: RequestHandlers;
   readonly operators: RequestHandlers;
+  readonly notices: NoticeBoard;
   /** Ends the sockets that are no streams yet. */
   readonly stopSockets: () => void;
 };
@@ -48,6 +50,7 @@ export function wireHttp(wiring: HttpWiring): WiredHandlers {
   const admin = wireOperators(wiring, authentication, pages, readServer);
   const wired = [authentication, reads, commands, gameHooks, status, admin];
   const sizes = wired.flatMap((each) => each.sizes);
+  const notices = wireNotices(wiring, authentication);
   const handlers: Handlers = {
     ...authentication.handlers,
     ...reads.handlers,
@@ -62,13 +65,13 @@ export function wireHttp(wiring: HttpWiring): WiredHandlers {
     }),
     openApi: new OpenApiHandler(VERSION),
     reference: new ReferenceHandlers((name) => findBuiltFile(`reference/${name}`)),
-    readyz: wireReadyz(wiring, authentication),
+    readyz: wireReadyz(wiring, authentication, notices),
     metrics: wireMetrics(wiring, authentication, { edgeMeter, hookMeter: gameHooks.hookMeter, sizes }),
   };
   const { everybody, operators, knownUrls } = wireEdges(wiring, handlers, observer);
   // Added last, because the edges are made from the handlers, and /metrics is one of them.
   sizes.push(knownUrls);
-  return { everybody, operators, stopSockets: () => eventSocket.stop() };
+  return { everybody, operators, notices: notices.board, stopSockets: () => eventSocket.stop() };
 }
 
 function wireEdges(

@@ -2,19 +2,21 @@
 import { randomBytes } from "node:crypto";
 import { type Refusal, StoreUnavailable } from "../core/errors.ts";
 import { deriveNoticesToken } from "../core/keys/token.ts";
+import type { NoticeFacts } from "../core/notices.ts";
 import type { Clock } from "../core/ports/clock.ts";
-import type { Notice } from "../core/wire/health.ts";
 import { listArchiveNotices } from "../gateway/events/metered-archive.ts";
+import { NoticeBoard } from "../gateway/instances/notice-board.ts";
 import {
   fingerprintOf,
   GUESSING_ADDRESSES_MAX,
   GuessLimit,
   OperatorCheck,
 } from "../gateway/keys/authenticate-operator.ts";
-import { findServerOfBlock } from "../gateway/keys/manage-keys.ts";
+import { findServerOfBlock, listBlockNotices } from "../gateway/keys/manage-keys.ts";
 import type { People } from "../gateway/people/people.ts";
+import { RaisedAlerts } from "../gateway/servers/manage-alerts.ts";
 import { nameServers } from "../gateway/servers/name-servers.ts";
-import { findParkedNotice, listParked } from "../gateway/servers/parked-servers.ts";
+import { listParked, listParkedNotices } from "../gateway/servers/parked-servers.ts";
 import type { ManagedWebhooks } from "../gateway/webhooks/manage-webhooks.ts";
 import { AdminDeps } from "../http/admin/admin-operation.ts";
 import type { ReadServerHandler } from "../http/readings/read-server.ts";
@@ -143,14 +145,51 @@ function acceptOperators(secrets: readonly (string | undefined)[], people: Peopl
   };
 }
 
+/** Lists what is not well, for /readyz and the log. `isStoreUsable`: what was found when it was last asked for. */
+export type Notices = {
+  readonly board: NoticeBoard;
+  isStoreUsable: boolean;
+};
+
+export function wireNotices(wiring: HttpWiring, { untrustedProxy }: Authentication): Notices {
+  const { config, resources, gateway, basics } = wiring;
+  const { store, machine } = resources;
+  const { relay, recorder, archive, archiveMeter, webhooks } = gateway;
+  const raisedAlerts = archive && new RaisedAlerts(archive, store.servers);
+  const isSimulatorInUse = config.upstreamUrl === undefined;
+  const labels = new Map<string, string>();
+  const nameThem = (ids: readonly string[]) => nameServers(store.servers, ids);
+  const list = async (now: number): Promise<NoticeFacts[]> => [
+    ...(notices.isStoreUsable ? [] : [{ code: "store_unusable" as const }]),
+    ...listAway(resources),
+    ...machine.listNotices(now),
+    ...relay.listNotices(now, nameThem),
+    ...listParkedNotices(listParked(store.servers, isSimulatorInUse), nameThem),
+    ...(recorder ? listArchiveNotices(archiveMeter, recorder) : []),
+    ...(webhooks?.deliverer.listNotices(nameThem) ?? []),
+    ...(await listBlockNotices(store, now, labels)),
+    ...(raisedAlerts?.listNotices(now, nameThem) ?? []),
+    ...untrustedProxy.listNotices(now),
+  ];
+  const notices: Notices = { board: new NoticeBoard(list, basics.log), isStoreUsable: true };
+  return notices;
+}
+
+/** What this instance cannot reach. */
+export function listAway({ instances, shared }: Pick<Resources, "instances" | "shared">): NoticeFacts[] {
+  return [
+    ...(instances?.isUp === false ? [{ code: "database_away" as const }] : []),
+    ...(shared?.isUp === false ? [{ code: "redis_away" as const }] : []),
+  ];
+}
+
 export function wireReadyz(
   { config, basics, resources, gateway, isDraining }: HttpWiring,
-  { untrustedProxy, people }: Authentication,
+  { people }: Authentication,
+  notices: Notices,
 ): ReadyzHandler {
-  const { store, instances, clock } = resources;
-  const { relay, watcher, recorder, archiveMeter, webhooks } = gateway;
+  const { store, instances, clock, machine } = resources;
   const { masterKey, log } = basics;
-  const isSimulatorInUse = config.upstreamUrl === undefined;
   const check = acceptOperators([masterKey, deriveNoticesToken(masterKey)], people, clock);
   return new ReadyzHandler({
     // Without PostgreSQL reads go on, so an instance that has started stays ready: the notices tell of it.
@@ -167,35 +206,18 @@ export function wireReadyz(
         throw error;
       }
     },
-    async listNotices(now, isOperator) {
-      await watcher.catchUpOnAll();
-      const name = isOperator ? (ids: readonly string[]) => nameServers(store.servers, ids) : undefined;
-      const parked = findParkedNotice(listParked(store.servers, isSimulatorInUse), name);
-      return [
-        ...listAway(resources),
-        ...relay.listNotices(now, name),
-        ...(parked ? [parked] : []),
-        ...(recorder ? listArchiveNotices(archiveMeter, recorder, isOperator) : []),
-        ...(webhooks?.deliverer.listNotices(name) ?? []),
-        ...(isOperator ? untrustedProxy.listNotices(now) : []),
-      ];
+    async listNotices(now, isStoreUsable) {
+      // The disk may be the reason, or may have been it.
+      if (!isStoreUsable || !notices.isStoreUsable) await machine.look();
+      notices.isStoreUsable = isStoreUsable;
+      if (isStoreUsable && !isDraining()) await gateway.watcher.catchUpOnAll();
+      return notices.board.look(now);
     },
+    describeCallers: () => ({
+      servers: Array.from(store.servers.all()).length,
+      shownForMs: config.freshMs + config.staleMs,
+    }),
   });
-}
-
-function listAway({ instances, shared }: Pick<Resources, "instances" | "shared">): Notice[] {
-  const notices: Notice[] = [];
-  if (instances?.isUp === false)
-    notices.push({
-      code: "database_away",
-      message: "PostgreSQL is away: reads of known keys go on, everything else is answered with 503.",
-    });
-  if (shared?.isUp === false)
-    notices.push({
-      code: "redis_away",
-      message: "Redis is away: this instance counts requests and calls the game API by itself.",
-    });
-  return notices;
 }
 
 export function wireMetrics(
@@ -203,7 +225,7 @@ export function wireMetrics(
   { people }: Authentication,
   parts: Pick<MetricsParts, "edgeMeter" | "hookMeter" | "sizes">,
 ): MetricsHandler {
-  const { store, instances, shared, clock } = resources;
+  const { store, instances, shared, clock, machine } = resources;
   const { relay, relayMeter, watcher, commandMeter, archiveMeter, recorder, events, streams } = gateway;
   return new MetricsHandler({
     ...parts,
@@ -215,6 +237,7 @@ export function wireMetrics(
     archive: recorder && events && streams && { meter: archiveMeter, recorder, events, streams, watcher },
     deliverer: gateway.webhooks?.deliverer,
     reportQueue: () => store.commands.report(),
+    disk: () => machine.disk,
     countInstances: () => instances?.count ?? 1,
     isDatabaseUp: instances && (() => instances.isUp),
     isRedisUp: shared && (() => shared.isUp),

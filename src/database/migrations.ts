@@ -23,6 +23,20 @@ export class NewerSchema extends StartRefused {
   }
 }
 
+/** This version cannot change the tables as it needs them. Nothing was changed, because all steps are one transaction. */
+export class MigrationRefused extends StartRefused {
+  override name = "MigrationRefused";
+  constructor({ name, steps }: MigrationList, step: number, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `the ${name} could not be brought to this version, at step ${step} of ${steps.length}: ${reason} — nothing was ` +
+        "changed, so the version before still works: give the user of the database the right that is missing, or undo " +
+        "what something else has changed in its tables, then start this version again",
+    );
+    this.cause = cause;
+  }
+}
+
 /** The tables as the migrations make them, so that a column is written down once. */
 export function tablesOf({ steps }: MigrationList): readonly Table[] {
   const text = steps.filter((step) => typeof step === "string").join("\n");

@@ -1,9 +1,9 @@
 // PostgreSQL as an engine of the database: its connections, its driver and its dialect. Connections are opened at the first
 // use, given up when a query outlasts its deadline, and opened anew.
 import { SQL, type TransactionSQL } from "bun";
-import { StoreUnavailable } from "../core/errors.ts";
+import { StartRefused, StoreUnavailable } from "../core/errors.ts";
 import { checkEveryMs, RunningTime } from "../core/running-time.ts";
-import { type MigrationList, NewerSchema } from "./migrations.ts";
+import { type MigrationList, MigrationRefused, NewerSchema } from "./migrations.ts";
 import type { ColumnKind, Dialect, Driver, Row, Sql, Table, Value } from "./sql.ts";
 
 /** No query is waited for longer, unless a driver has a deadline of its own. Requests are refused within 5 s. */
@@ -328,10 +328,20 @@ async function migrate(tx: TransactionSQL, list: MigrationList, onMigration: () 
   for (const [index, step] of steps.entries()) {
     if (index < done) continue;
     const text = typeof step === "string" ? toPostgresTables(step) : step.postgres;
-    if (text !== undefined) await tx.unsafe(text).simple();
+    if (text !== undefined)
+      await tx
+        .unsafe(text)
+        .simple()
+        .catch((error) => refuseMigration(list, index, error));
     await tx`INSERT INTO migrations (list, step) VALUES (${name}, ${index + 1})`;
   }
   for (const { text, values } of list.seeds ?? []) await new PostgresSql(tx).run(text, ...(values?.() ?? []));
+}
+
+/** What passes by itself is tried again: a lost connection, a deadlock, a full disk. */
+function refuseMigration(list: MigrationList, index: number, error: unknown): never {
+  const isForGood = BUG_CLASSES.has((stateOf(error) ?? "").slice(0, 2));
+  throw isForGood ? new MigrationRefused(list, index + 1, error) : error;
 }
 
 /** Rows that were copied have their numbers with them; those that PostgreSQL gives next must be larger. */
@@ -424,7 +434,7 @@ export function isRefusal(error: unknown): boolean {
 
 function isUnavailability(error: unknown): error is Error {
   if (error instanceof StoreUnavailable) return true;
-  if (error instanceof PostgresTooOld || error instanceof NewerSchema || error instanceof PooledPostgres) return true;
+  if (error instanceof PostgresTooOld || error instanceof StartRefused || error instanceof PooledPostgres) return true;
   if (!(error instanceof SQL.PostgresError)) return false;
   const state = stateOf(error);
   if (state === undefined || MISSING_STATES.has(state) || state === INSUFFICIENT_PRIVILEGE) return true;

@@ -1,9 +1,10 @@
 // SQLite as an engine of the database: its driver and its dialect.
 import { Database, SQLiteError, type Statement } from "bun:sqlite";
 import { StoreUnavailable } from "../core/errors.ts";
-import { type MigrationList, NewerSchema } from "./migrations.ts";
+import { type MigrationList, MigrationRefused, NewerSchema } from "./migrations.ts";
 import type { Dialect, Driver, Row, Sql, Table, Value } from "./sql.ts";
 import { type DatabaseFormat, isEmptyDatabase } from "./sqlite-file/database-file.ts";
+import { isDiskFault } from "./sqlite-file/explain-open-error.ts";
 
 const DIALECT: Dialect = {
   isIn: (column, select) => `${column} IN (${select})`,
@@ -298,14 +299,24 @@ export function migrateSqlite(db: Database, list: MigrationList): void {
     const version = versionOf(db);
     if (version > steps.length) throw new NewerSchema(list, version);
     const isNew = version === 0 && isEmptyDatabase(db);
-    for (const step of steps.slice(version)) {
-      if (typeof step === "string") db.exec(step);
+    for (const [index, step] of steps.entries()) {
+      if (index < version) continue;
       // What only older files need is no part of a new one, as it is none of PostgreSQL.
-      else if (!isNew || step.postgres !== undefined) db.exec(step.sqlite);
+      const isNeeded = typeof step === "string" || !isNew || step.postgres !== undefined;
+      if (isNeeded) refuseMigration(list, index, () => db.exec(typeof step === "string" ? step : step.sqlite));
     }
     if (version < steps.length) db.exec(`PRAGMA user_version = ${steps.length}`);
     for (const { text, values } of seeds) db.query<unknown, Value[]>(text).run(...(values?.() ?? []));
   }).immediate();
+}
+
+/** A fault of the disk is told in its own words. */
+function refuseMigration(list: MigrationList, index: number, run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    throw isDiskFault(error) ? error : new MigrationRefused(list, index + 1, error);
+  }
 }
 
 function versionOf(db: Database): number {

@@ -4,7 +4,7 @@ import { request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import { describeFault } from "../core/system-faults.ts";
 import type { UncheckedErrorBody } from "../core/wire/error.ts";
-import type { Readiness } from "../core/wire/health.ts";
+import type { Notice, Readiness } from "../core/wire/health.ts";
 import type { Config } from "../instance/config.ts";
 import { findListening } from "../instance/listening-lock.ts";
 import { type Finding, reportAs } from "./finding.ts";
@@ -15,11 +15,13 @@ const BODY_MAX_CHARACTERS = 1_000_000;
 /** The fields of a ready answer and of an error, none of them checked. */
 type UncheckedBody = UncheckedErrorBody & { readonly [Name in keyof Readiness]?: unknown };
 
+/** What is the matter, and what to do. */
+type ToldNotice = Pick<Notice, "message" | "remedy">;
+
 export type InstanceAnswer =
   | {
       readonly status: number;
-      /** The messages of the notices. */
-      readonly notices: readonly string[];
+      readonly notices: readonly ToldNotice[];
       readonly details: Readonly<Record<string, unknown>>;
     }
   | { readonly error: string };
@@ -40,13 +42,19 @@ export async function callInstance(url: string, noticesToken?: string): Promise<
   try {
     const { status, text } = await get(`${url}/readyz`, noticesToken);
     const body = JSON.parse(text) as UncheckedBody | null;
-    const notices = Array.isArray(body?.notices) ? body.notices.map((notice) => String(notice?.message)) : [];
+    const notices = Array.isArray(body?.notices) ? body.notices.map(readNotice) : [];
     const details = typeof body?.details === "object" && body.details !== null ? body.details : {};
     return { status, notices, details: details as Record<string, unknown> };
   } catch (error) {
     if (error instanceof SyntaxError) return { error: "the answer does not come from Gatehouse" };
     return { error: describeFault(error) };
   }
+}
+
+/** An instance of an older version says no remedy. */
+function readNotice(notice: { readonly [Name in keyof ToldNotice]?: unknown } | null): ToldNotice {
+  const { message, remedy = "The log of the instance says when it began." } = notice ?? {};
+  return { message: String(message), remedy: String(remedy) };
 }
 
 function get(url: string, token: string | undefined): Promise<{ status: number; text: string }> {
@@ -85,18 +93,14 @@ export function judgeInstance(answer: InstanceAnswer | undefined, url: string): 
       "Run doctor with the settings that Gatehouse was started with.",
     );
   }
+  const told = answer.notices.flatMap(({ message, remedy }) => warn(`The instance at ${url} says: ${message}`, remedy));
   if (answer.status !== 200) {
     const details = Object.entries(answer.details).map(([part, state]) => `${part} ${state}`);
-    return fail(
-      `The instance at ${url} is not ready (HTTP ${answer.status}): ${details.join(", ") || "no details"}.`,
-      "Check its log, and the other findings here.",
-    );
+    const isNotReady = `The instance at ${url} is not ready (HTTP ${answer.status})`;
+    return [
+      ...fail(`${isNotReady}: ${details.join(", ") || "no details"}.`, "Check its log, and the other findings here."),
+      ...told,
+    ];
   }
-  if (answer.notices.length === 0) return ok(`The instance at ${url} is ready.`);
-  return answer.notices.flatMap((notice) =>
-    warn(
-      `The instance at ${url} says: ${notice}`,
-      "The log says when it began. gatehouse servers list shows the servers, gatehouse upstream show a pause.",
-    ),
-  );
+  return told.length > 0 ? told : ok(`The instance at ${url} is ready.`);
 }

@@ -2,10 +2,10 @@
 // without a key: API calls with a missing or wrong key can get an address banned.
 import { lookup } from "node:dns/promises";
 import { connect } from "node:net";
+import { findClockOffset } from "../core/clock-offset.ts";
 import type { UpstreamFailure } from "../core/ports/upstream.ts";
 import { fetchPacked, readCappedText } from "../upstream/capped-body.ts";
 import { describePause, reportGlobalKey } from "./call-notes.ts";
-import { findSkewMs } from "./check-machine.ts";
 import { type Finding, reportAs } from "./finding.ts";
 
 const { fail, ok, skip, warn } = reportAs("game API");
@@ -24,7 +24,7 @@ export type GameApiFacts =
       /** The host of a redirect to another host. */
       readonly movedTo: string | undefined;
       /** How far our clock is ahead of the game API's. */
-      readonly skewMs: number | undefined;
+      readonly offsetMs: number | undefined;
     }
   | { readonly kind: "unknown-name" | "unreachable" | "untrusted" | "silent" | "broken"; readonly reason: string }
   /** The store forbids the call, or cannot say whether it does. */
@@ -36,13 +36,14 @@ export async function callGameApi(baseUrl: string, timeoutMs: number): Promise<G
   const deadlineMs = Math.min(timeoutMs, DEADLINE_MAX_MS);
   const signal = AbortSignal.timeout(deadlineMs);
   const startedAt = performance.now();
+  const sentAt = Date.now();
   try {
     const response = await fetchPacked(`${baseUrl.replace(/\/+$/, "")}/`, {
       redirect: "manual",
       signal,
       keepalive: false,
     });
-    const now = Date.now();
+    const receivedAt = Date.now();
     const body = await readCappedText(response, BODY_MAX_BYTES, signal);
     return {
       kind: "answered",
@@ -50,7 +51,7 @@ export async function callGameApi(baseUrl: string, timeoutMs: number): Promise<G
       shape: findShape("text" in body ? body.text : "", response.headers.get("content-type") ?? ""),
       tookMs: Math.round(performance.now() - startedAt),
       movedTo: findNewHost(baseUrl, response.headers.get("location")),
-      skewMs: findSkewMs(response.headers.get("date"), response.headers.get("age"), now),
+      offsetMs: findClockOffset(response.headers, sentAt, receivedAt),
     };
   } catch (error) {
     // Checked only after a failure: behind a proxy this machine need not resolve the name or reach the port.

@@ -1,61 +1,42 @@
 // The machine: free space on the disk of the data folder, the clock, and the limit on open files.
-import { existsSync, readFileSync, statfsSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { CLOCK_OFFSET_MAX_MS } from "../core/clock-offset.ts";
+import { type DiskSpace, judgeDiskSpace } from "../core/disk-space.ts";
 import { formatBytes } from "../core/human-units.ts";
 import { type Finding, reportAs } from "./finding.ts";
 
 const disk = reportAs("disk");
-const MIB = 1024 * 1024;
-const FREE_BYTES_MIN = 100 * MIB;
-const FREE_BYTES_WANTED = 1024 * MIB;
-const FREE_WANTED_SHARE = 0.05;
+const FREE_BYTES_MIN = 100 * 1024 * 1024;
 const DISK_REMEDY = "Free some space, or move the data folder to a larger disk.";
 
-export type DiskFacts = { readonly freeBytes: number; readonly totalBytes: number };
-
-export function inspectDisk(folder: string): DiskFacts {
-  let path = folder;
-  while (!existsSync(path) && dirname(path) !== path) path = dirname(path);
-  const { bavail, blocks, bsize } = statfsSync(path);
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
-}
-
-export function judgeDisk({ freeBytes, totalBytes }: DiskFacts): Finding[] {
+export function judgeDisk(space: DiskSpace): Finding[] {
+  const { freeBytes, totalBytes } = space;
   const share = totalBytes > 0 ? freeBytes / totalBytes : 1;
   const left = `${formatBytes(freeBytes)} (${Math.floor(share * 100)}%) are free on the data folder's disk.`;
   if (freeBytes < FREE_BYTES_MIN) return disk.fail(`Only ${left}`, DISK_REMEDY);
-  if (freeBytes < FREE_BYTES_WANTED || share < FREE_WANTED_SHARE) return disk.warn(`Only ${left}`, DISK_REMEDY);
+  if (judgeDiskSpace(space) !== "enough") return disk.warn(`Only ${left}`, DISK_REMEDY);
   return disk.ok(left);
 }
 
 const clock = reportAs("clock");
 const YEAR_MIN = 2025;
 const YEAR_MAX = 2100;
-const SKEW_MAX_MS = 5_000;
 const CLOCK_REMEDY = "Let NTP set the clock: timedatectl set-ntp true, or chrony.";
 
-/** `skewMs`: how far our clock is ahead of the game API's; undefined when the game API has not answered. */
-export function judgeClock(now: number, skewMs: number | undefined): Finding[] {
+/** `offsetMs`: how far our clock is ahead of the game API's; undefined when the game API has not answered. */
+export function judgeClock(now: number, offsetMs: number | undefined): Finding[] {
   const year = new Date(now).getUTCFullYear();
   const shown = new Date(now).toISOString().slice(0, 19);
   if (year < YEAR_MIN || year > YEAR_MAX) return clock.fail(`The clock shows ${shown} UTC.`, CLOCK_REMEDY);
-  if (skewMs === undefined) {
+  if (offsetMs === undefined) {
     return clock.ok(`The clock shows ${shown} UTC; no game API has answered to compare it with.`);
   }
-  const seconds = Math.round(Math.abs(skewMs) / 1_000);
-  if (Math.abs(skewMs) <= SKEW_MAX_MS) {
-    return clock.ok(`The clock agrees with the game API's within ${SKEW_MAX_MS / 1_000} s.`);
+  const seconds = Math.round(Math.abs(offsetMs) / 1_000);
+  if (Math.abs(offsetMs) <= CLOCK_OFFSET_MAX_MS) {
+    return clock.ok(`The clock agrees with the game API's within ${CLOCK_OFFSET_MAX_MS / 1_000} s.`);
   }
-  const direction = skewMs > 0 ? "ahead of" : "behind";
+  const direction = offsetMs > 0 ? "ahead of" : "behind";
   return clock.warn(`The clock is ${seconds} s ${direction} the game API's.`, CLOCK_REMEDY);
-}
-
-/** The Date header has whole seconds, so the middle of that second is the best guess. A cache on the way adds its Age. */
-export function findSkewMs(date: string | null, age: string | null, now: number): number | undefined {
-  const sentAt = date === null ? Number.NaN : Date.parse(date);
-  if (Number.isNaN(sentAt)) return undefined;
-  const ageMs = age !== null && /^\d{1,9}$/.test(age) ? Number(age) * 1_000 : 0;
-  return now - (sentAt + 500 + ageMs);
 }
 
 const openFiles = reportAs("open files");

@@ -1,5 +1,6 @@
 // Whether the game API still accepts the stored server keys. Tested only on request and with few calls: each one comes
 // out of the budget of the running instance. Keys that it has refused before are reported without a call.
+import { quoteArgument } from "../core/notices.ts";
 import type { Upstream, UpstreamReading } from "../core/ports/upstream.ts";
 import { BAD_KEY_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../core/readings/upstream-codes.ts";
 import type { RefusedKey } from "../core/readings/upstream-notes.ts";
@@ -115,7 +116,7 @@ function judgeResult({ serverId, name, code, message, verdict }: KeyResult): Fin
         verdict === "refused"
           ? `The game API refuses the key of ${server}: ${message} (${code})`
           : `The game API has refused the key of ${server}, so it was not tested again: ${message} (${code})`,
-        `Get a new server key from the game's settings, then: gatehouse servers set-key ${serverId}`,
+        `Get a new server key from the game's settings, then: gatehouse servers set-key ${quoteArgument(name)}`,
       );
     case "global-key-refused":
       return reportGlobalKey("server keys", { code, message });

@@ -1,6 +1,7 @@
 // The databases in the data folder, store and archive: made by Gatehouse, undamaged, of a schema that this version knows, and
 // the store encrypted with our secret. For a PostgreSQL see check-postgres.ts.
 import { formatBytes } from "../core/human-units.ts";
+import { NAMES_MAX, sayNotice } from "../core/notices.ts";
 import type { ArchiveReport } from "../database/archive/inspect-archive.ts";
 import type { DatabaseReport, ServerMark } from "../database/store/inspect-store.ts";
 import { type Finding, reportAs } from "./finding.ts";
@@ -68,7 +69,7 @@ function judgeUsable(report: DatabaseReport & { kind: "usable" }, hasSecret: boo
     findings.push(
       ...warn(
         `The database is of schema ${schema}; the next start brings it to ${knownSchema}.`,
-        "Make a backup first: older versions cannot open it afterwards.",
+        "Make a backup first: older versions cannot open it afterwards. If a start has refused to, its last line says why.",
       ),
     );
   }
@@ -96,23 +97,11 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** More names would make a sentence unreadable. */
-const NAMES_MAX = 10;
-
 /** Finds the stored servers that do not belong to the upstream that the settings name: they would be parked. */
 export function judgeServerMarks(servers: readonly ServerMark[], isSimulatorInUse: boolean): Finding[] {
   const parked = servers.filter(({ isSimulated }) => isSimulated !== isSimulatorInUse).map(({ name }) => name);
   if (parked.length === 0) return [];
-  const others = parked.length - NAMES_MAX;
-  const names = `${parked.slice(0, NAMES_MAX).join(", ")}${others > 0 ? ` and ${others} more` : ""}`;
-  const { warn } = reportAs("servers");
-  return isSimulatorInUse
-    ? warn(
-        `These servers were added for a real game API and would be parked on the simulator: ${names}.`,
-        "Set GATEHOUSE_UPSTREAM_URL. To use one on the simulator: gatehouse servers set-key <server>",
-      )
-    : warn(
-        `These servers were added on the simulator and are parked with a real game API: ${names}.`,
-        "Set the real key (gatehouse servers set-key <server>), or remove it (gatehouse servers remove <server>).",
-      );
+  const about = { count: parked.length, servers: parked.slice(0, NAMES_MAX), simulated: !isSimulatorInUse };
+  const { message, remedy } = sayNotice({ code: "parked_servers", ...about });
+  return reportAs("servers").warn(message, remedy);
 }

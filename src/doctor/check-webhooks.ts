@@ -1,4 +1,5 @@
 // The webhooks: whether their addresses and secrets can be decrypted with our secret, and which were disabled for a fault.
+import { quoteArgument } from "../core/notices.ts";
 import type { WebhookSealer } from "../core/ports/webhooks.ts";
 import type { SealedWebhook } from "../database/archive/inspect-archive.ts";
 import { type Finding, reportAs } from "./finding.ts";
@@ -26,7 +27,10 @@ export function judgeWebhooks(webhooks: readonly SealedWebhook[], sealer: Webhoo
     findings.push(
       ...warn(
         `${disabled.length} of ${webhooks.length} ${disabled.length === 1 ? "was" : "were"} disabled because of failures: ${listNames(disabled)}.`,
-        "See why on the dashboard, correct the receiver, and enable them again: they go on where they were.",
+        `Correct the receiver; they go on where they were, after: ${disabled
+          .slice(0, NAMED_MAX)
+          .map(({ label }) => `gatehouse webhooks change ${quoteArgument(label)} --enabled on`)
+          .join("; ")}`,
       ),
     );
   }

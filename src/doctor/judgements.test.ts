@@ -6,7 +6,7 @@ import { findInstanceUrl, judgeInstance } from "./call-instance.ts";
 import { judgeAddressLists } from "./check-address-lists.ts";
 import { type FolderFacts, judgeDataFolder } from "./check-data-folder.ts";
 import { type AnswerShape, findShape, type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
-import { findSkewMs, judgeClock, judgeDisk, judgeOpenFileLimit, parseOpenFileLimit } from "./check-machine.ts";
+import { judgeClock, judgeDisk, judgeOpenFileLimit, parseOpenFileLimit } from "./check-machine.ts";
 import { applyRefusedKeys, judgeServerKeys, SERVERS_TESTED_MAX, testServerKeys } from "./check-server-keys.ts";
 import { judgeSettings } from "./check-settings.ts";
 import { judgeStore } from "./check-store.ts";
@@ -140,16 +140,8 @@ describe("clock", () => {
     [NOW, -5_001, "warning"],
     [0, undefined, "failure"],
     [Date.UTC(2101, 0), 0, "failure"],
-  ])("at %p, %p ms ahead: %s", (now, skewMs, result) => {
-    expect(resultsOf(judgeClock(now, skewMs))).toEqual([result]);
-  });
-
-  test("the game API's time is the middle of its second, and older by its age in a cache", () => {
-    const date = new Date(NOW).toUTCString();
-    expect(findSkewMs(date, null, NOW + 500)).toBe(0);
-    expect(findSkewMs(date, "60", NOW + 500)).toBe(-60_000);
-    expect(findSkewMs(null, null, NOW)).toBeUndefined();
-    expect(findSkewMs("soon", null, NOW)).toBeUndefined();
+  ])("at %p, %p ms ahead: %s", (now, offsetMs, result) => {
+    expect(resultsOf(judgeClock(now, offsetMs))).toEqual([result]);
   });
 });
 
@@ -179,7 +171,7 @@ describe("TLS", () => {
 
 describe("game API", () => {
   const answered = (status: number, shape: AnswerShape = "json", movedTo?: string): GameApiFacts => {
-    return { kind: "answered", status, shape, tookMs: 9, movedTo, skewMs: 0 };
+    return { kind: "answered", status, shape, tookMs: 9, movedTo, offsetMs: 0 };
   };
 
   test.each<[string, GameApiFacts | "simulator", string]>([
@@ -322,12 +314,17 @@ describe("server keys", () => {
 
 describe("instance", () => {
   const url = "http://127.0.0.1:8080";
+  const tell = (message: string) => ({ message, remedy: "Do something." });
   const answer = { status: 200, notices: [], details: {} };
 
   test("ready is ok, notices are warnings, not ready is a failure, no instance is no fault", () => {
     expect(resultsOf(judgeInstance(answer, url))).toEqual(["ok"]);
-    expect(resultsOf(judgeInstance({ ...answer, notices: ["a", "b"] }, url))).toEqual(["warning", "warning"]);
+    expect(resultsOf(judgeInstance({ ...answer, notices: ["a", "b"].map(tell) }, url))).toEqual(["warning", "warning"]);
     expect(resultsOf(judgeInstance({ ...answer, status: 503 }, url))).toEqual(["failure"]);
+    expect(judgeInstance({ ...answer, status: 503, notices: [tell("a")] }, url).at(-1)).toMatchObject({
+      finding: `The instance at ${url} says: a`,
+      remedy: "Do something.",
+    });
     expect(resultsOf(judgeInstance({ error: "ECONNREFUSED" }, url))).toEqual(["warning"]);
     expect(resultsOf(judgeInstance(undefined, url))).toEqual(["skipped"]);
   });

@@ -15,6 +15,7 @@ import {
 } from "../database/store/inspect-store.ts";
 import { DEMO_SERVER_KEY } from "../demo.ts";
 import type { Config } from "../instance/config.ts";
+import { measureDisk } from "../instance/machine-watch.ts";
 import { UpstreamClient } from "../upstream/client.ts";
 import { callInstance, findInstanceUrl, judgeInstance } from "./call-instance.ts";
 import { readCallNotes } from "./call-notes.ts";
@@ -22,7 +23,7 @@ import { judgeAddressLists } from "./check-address-lists.ts";
 import { findSecret, inspectDataFolder, judgeDataFolder } from "./check-data-folder.ts";
 import { inspectExposure, judgeExposure } from "./check-exposure.ts";
 import { callGameApi, type GameApiFacts, judgeGameApi } from "./check-game-api.ts";
-import { inspectDisk, judgeClock, judgeDisk, judgeOpenFileLimit, readOpenFileLimit } from "./check-machine.ts";
+import { judgeClock, judgeDisk, judgeOpenFileLimit, readOpenFileLimit } from "./check-machine.ts";
 import {
   inspectPostgres,
   judgePostgres,
@@ -67,7 +68,7 @@ export async function runChecks(options: CheckOptions): Promise<Finding[]> {
     ...(faultyNames.has("GATEHOUSE_DATA_DIR")
       ? reportAs("data folder").skip("Not checked: GATEHOUSE_DATA_DIR is not usable.")
       : await checkDataFolder(config, testsKeys && !isUpstreamFaulty && areNotesKnown, answer?.status === 429)),
-    ...(await runCheck("clock", () => judgeClock(Date.now(), answer?.skewMs))),
+    ...(await runCheck("clock", () => judgeClock(Date.now(), answer?.offsetMs))),
     ...(await runCheck("TLS", () => {
       const paths = config.tls;
       return judgeTls(paths ? inspectTlsFiles(paths) : isTlsFaulty ? undefined : "none", Date.now());
@@ -123,7 +124,7 @@ async function checkDataFolder(config: Config, testsKeys: boolean, isLimited: bo
       const isAbsent = config.store !== "sqlite" && answer !== undefined && "error" in answer;
       return judgeInstance(isAbsent ? undefined : answer, url);
     })),
-    ...(await runCheck("disk", () => judgeDisk(inspectDisk(path)))),
+    ...(await runCheck("disk", async () => judgeDisk(await measureDisk(path)))),
   ];
 }
 

@@ -1,5 +1,6 @@
 // The client of the game API. It does not trust the answers: one deadline for the whole call, a cap on the body, no
 // redirects, and every message is cleaned.
+import { findClockOffset } from "../core/clock-offset.ts";
 import type { Clock } from "../core/ports/clock.ts";
 import type { Delivery, LimitHint, Upstream, UpstreamFailure, UpstreamReading } from "../core/ports/upstream.ts";
 import { BREAKER_CODES, NO_CODE } from "../core/readings/upstream-codes.ts";
@@ -128,6 +129,7 @@ export class UpstreamClient implements Upstream {
       if (running.at(performance.now()) >= this.#timeoutMs) giveUp.abort();
     }, everyMs);
     try {
+      const sentAt = Date.now();
       // Each call has its own connection: when a kept-alive one breaks, the runtime repeats the call without telling us.
       const response = await fetchPacked(this.#baseUrl + path, {
         ...init,
@@ -138,6 +140,8 @@ export class UpstreamClient implements Upstream {
         ...(this.#isLocal && { proxy: false }),
       } as BunFetchRequestInit);
       const { status } = response;
+      // By the machine's own clock, whatever clock Gatehouse follows.
+      const clockOffsetMs = findClockOffset(response.headers, sentAt, Date.now());
       const body = await readCappedText(response, BODY_MAX_BYTES, deadline);
       const problem = findProblem(body);
       // A limit counts even when its body is unusable: calls during a limit lead to bans.
@@ -145,7 +149,7 @@ export class UpstreamClient implements Upstream {
       const text = problem || "problem" in body ? "" : body.text;
       const isSuccess = status === 200;
       // Only the body of a refusal can name a time, so that of a success is not parsed for it.
-      const hint = parseLimitHint(response.headers, isSuccess ? "" : text, this.#clock());
+      const hint = { ...parseLimitHint(response.headers, isSuccess ? "" : text, this.#clock()), clockOffsetMs };
       return { status, isSuccess, headers: response.headers, hint, text };
     } catch (error) {
       return {

@@ -1,6 +1,9 @@
 // What every archive promises about alert rules, whatever keeps it. Each keeper runs the same suite.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { hasRaised, NO_ALERT_STATES } from "../../src/core/alerts/alert-states.ts";
 import { type AlertRules, NO_ALERTS } from "../../src/core/alerts/rules.ts";
+import { NOTHING_KNOWN } from "../../src/core/events/memory.ts";
+import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import type { ArchiveHarness } from "./archive-contract.ts";
 import { addEvents, kills, record } from "./ledger-samples.ts";
@@ -53,6 +56,21 @@ export function describeAlertRuleStore(name: string, createHarness: () => Promis
       expect(await archive.findLast([serverId])).toEqual(new Map([[serverId, last]]));
       await addEvents(archive, kills(1, 9), serverId);
       expect(await archive.readAlertRules(serverId)).toEqual(RULES);
+    });
+
+    test("what is remembered of the alerts of every server is listed, without servers that never had any", async () => {
+      const raised = { player: "7", subject: "Eve:7", lastAt: 1, ids: ["a"] };
+      const alerts = { place: null, states: { ...NO_ALERT_STATES, commands: [raised] } };
+      const memory = writeChangedParts(NOTHING_KNOWN, { ...NOTHING_KNOWN, alerts });
+      await addEvents(archive, kills(1), `${serverId}_quiet`);
+      const { version } = await addEvents(archive, kills(1), serverId);
+      await archive.record([record({ serverId, version, memory })]);
+      const listed = await archive.listAlertStates();
+      expect(listed.filter((one) => one.serverId.startsWith(serverId))).toEqual([{ serverId, states: alerts.states }]);
+      expect(hasRaised(alerts.states)).toBe(true);
+      expect(hasRaised(NO_ALERT_STATES)).toBe(false);
+      await archive.removeServer(serverId);
+      expect((await archive.listAlertStates()).map((one) => one.serverId)).not.toContain(serverId);
     });
 
     test("a deleted server's are gone", async () => {

@@ -257,6 +257,29 @@ browserTest("a block is shown with the time left, and can be lifted", async () =
   expect((await readWith(token)).status).toBe(200);
 });
 
+browserTest("a pause is told on the overview with its end, and can be ended there", async () => {
+  const site = await getSite();
+  let isLimited = true;
+  const limit = () => Response.json({ code: 4001 }, { status: 429, headers: { "Retry-After": "600" } });
+  const server = await site.addServer("limited server", () =>
+    isLimited ? limit() : Response.json({ code: 3002 }, { status: 422 }),
+  );
+  const { token } = await site.gatehouse.addKey(server);
+  expect((await readWith(token)).code).toBe(5019);
+  isLimited = false;
+  const page = await openOperator("overview");
+  const pause = page.locator("[data-notice=upstream_paused]");
+  await pause.getByText(/since .* · until /).waitFor();
+  await pause.getByText("gatehouse upstream resume", { exact: false }).waitFor();
+  await expectAccessible(page);
+  await pause.getByRole("button", { name: "Resume" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("can get this address banned", { exact: false }).waitFor();
+  await dialog.getByRole("button", { name: "Resume" }).click();
+  await pause.waitFor({ state: "detached" });
+  expect(await (await site.gatehouse.admin("GET", "/admin/upstream")).json()).toMatchObject({ paused_until: null });
+});
+
 browserTest("the operator can cancel a waiting command of any key", async () => {
   const site = await getSite();
   const server = await site.addServer("slow server", () => Response.json({ code: 3002 }, { status: 422 }));

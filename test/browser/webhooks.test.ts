@@ -142,7 +142,7 @@ browserTest("an operator creates a webhook, tests it, sees why it was disabled, 
   await addUnwanted(site, `${receiver.url}gone`);
   await page.keyboard.press("g");
   await page.keyboard.press("o");
-  await page.getByText("1 webhook was disabled because of its receiver").waitFor();
+  await page.getByText("1 webhook was disabled because of its receiver", { exact: false }).waitFor();
   await expectAccessible(page);
   await page.getByRole("link", { name: "Look at the webhooks" }).click();
   await rowOf(page, "Unwanted").getByText("The receiver answered 410", { exact: false }).waitFor();

@@ -1,6 +1,7 @@
 // Every instance tells the same about servers, pauses, alerts and health, whichever of them asks the game API, with Redis and
 // without it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { OWN_NOTICES } from "../../src/core/notice-codes.ts";
 import type { Readiness } from "../../src/core/wire/health.ts";
 import { FaultProxy } from "../fault-proxy.ts";
 import { runToEnd } from "../run-gatehouse.ts";
@@ -61,9 +62,12 @@ async function tellUpstream(instance: Instance): Promise<object> {
   return { paused_until, pause_reason, resumed_at, failing_servers, refused_keys, global_key_refused };
 }
 
+/** All of it; only what an instance says of itself may have begun at another time on each. */
 async function tellNotices(instance: Instance): Promise<Readiness["notices"]> {
   const { body } = await instance.ask("GET", "/readyz", MASTER_KEY);
-  return body.notices;
+  return (body as Readiness).notices.map(({ since, ...notice }) => {
+    return OWN_NOTICES.has(notice.code) || since === undefined ? notice : { ...notice, since };
+  });
 }
 
 /** Resolves with what all instances tell, once all tell the same and `isSo` is true of it. */
@@ -115,14 +119,31 @@ for (const [title, begin] of Object.entries(SHARING)) {
 
     test("health: the notices and what doctor finds name the refused key", async () => {
       const notices = await waitUntilSame(tellNotices, (all) => all.some(({ message }) => message.includes("Bad")));
+      expect(notices.find(({ code }) => code === "server_keys_refused")).toMatchObject({ since: expect.any(Number) });
       for (const instance of fleet.instances) {
         const found = await listDoctorFindings(instance);
         for (const { message } of notices) expect(found).toContain(JSON.stringify(message).slice(1, -1));
       }
     });
 
+    test("a game API that fails, and since when", async () => {
+      fleet.simulator.arm({ kind: "code", code: 1001 });
+      const isFailing = ({ code }: Readiness["notices"][number]) => code === "upstream_failing";
+      const failing = await waitUntilSame(
+        async (instance) => (await tellNotices(instance)).filter(isFailing),
+        // Those that are read seldom fail later.
+        ([notice]) => (notice?.count ?? 0) > 0,
+      );
+      expect(failing).toMatchObject([{ since: expect.any(Number) }]);
+      await fleet.simulator.clearFaults();
+      await waitUntilSame(tellNotices, (all) => !all.some(isFailing));
+    });
+
     test("pause, its end and who ended it", async () => {
       fleet.simulator.arm({ kind: "rate-limit", retry_after: 600, times: 1, target: "reads" });
+      const since = async (instance: Instance) =>
+        (await tellNotices(instance)).find(({ code }) => code === "upstream_paused")?.since;
+      expect(await waitUntilSame(since, (at) => at !== undefined)).toBeNumber();
       await waitUntilSame(tellUpstream, (told) => JSON.stringify(told).includes("named_by_game_api"));
       expectStatus(await fleet.at(2).admin("POST", "/upstream/resume"), 200);
       await waitUntilSame(tellUpstream, (told) => JSON.stringify(told).includes('"paused_until":null'));

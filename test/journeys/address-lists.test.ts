@@ -36,10 +36,11 @@ test("a proxy that is not trusted, with a key that has an address list, is logge
   }
   expect(warningsOf(gatehouse)).toHaveLength(1);
   expect(JSON.parse(warningsOf(gatehouse)[0] ?? "")).toMatchObject({ address: "127.0.0.1", level: 40 });
-  expect(await readNotices(gatehouse, gatehouse.masterKey)).toEqual([
+  expect(await readNotices(gatehouse, gatehouse.masterKey)).toMatchObject([
     {
       code: "untrusted_proxy",
       message: expect.stringContaining("from 127.0.0.1, which GATEHOUSE_TRUST_PROXY does not name"),
+      remedy: expect.stringContaining("GATEHOUSE_TRUST_PROXY=127.0.0.1"),
       address: "127.0.0.1",
     },
   ]);

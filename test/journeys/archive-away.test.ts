@@ -41,8 +41,14 @@ test("/readyz stays 200 with a notice, whose reason only operators see, until th
       details: { archive: "cannot be read or written" },
     },
   ]);
+  const told = {
+    since: gatehouse.clock.now,
+    remedy: expect.stringContaining("gatehouse doctor"),
+    command: "gatehouse doctor",
+  };
   expect(await tellNotices(gatehouse)).toEqual([
     {
+      ...told,
       code: "archive_away",
       message: "The archive cannot be used (database.example did not answer); 0 event(s) wait in memory.",
       count: 0,
@@ -50,7 +56,7 @@ test("/readyz stays 200 with a notice, whose reason only operators see, until th
     },
   ]);
   expect(await tellNotices(gatehouse, false)).toEqual([
-    { code: "archive_away", message: "The archive cannot be used; 0 event(s) wait in memory.", count: 0 },
+    { ...told, code: "archive_away", message: "The archive cannot be used; 0 event(s) wait in memory.", count: 0 },
   ]);
   expect(gatehouse.logLines.filter((line) => line.includes("the archive cannot answer"))).toHaveLength(1);
   expect(gatehouse.logLines.join()).not.toContain("the store cannot answer");

@@ -203,15 +203,20 @@ describe("notices about servers", () => {
     };
     fail(2002, "You provided an invalid server-key.", 403);
     await makeServer("Oak");
-    const remedy = "on the simulator, and a real game API is in use: set";
+    const remedies = async () => (await read(lone, lone.masterKey)).map(({ remedy }) => remedy);
+    const why = "on the simulator, and a real game API is in use.";
     expect(await list()).toEqual([
       "The game API has refused the server key of Oak; it must be set anew.",
-      `Parked: Oak parked. It was added ${remedy} its real key, or remove it.`,
+      `Parked: Oak parked. It was added ${why}`,
+    ]);
+    expect(await remedies()).toEqual([
+      "Get a new server key from the game's settings, then: gatehouse servers set-key Oak",
+      'Remove it, or set its real key: gatehouse servers set-key "Oak parked"',
     ]);
     await makeServer("Elm");
     expect(await list()).toEqual([
       "The game API has refused the server keys of Oak, Elm; they must be set anew.",
-      `Parked: Oak parked, Elm parked. They were added ${remedy} their real keys, or remove them.`,
+      `Parked: Oak parked, Elm parked. They were added ${why}`,
     ]);
     await lone.stop();
   });

@@ -41,7 +41,7 @@ const tellReady = async () => (await (await gatehouse.get("/readyz")).json()) as
 
 test("/healthz and /readyz need no key and report no problem", async () => {
   expect(await (await gatehouse.get("/healthz")).json()).toEqual({ status: "ok" });
-  expect(await (await gatehouse.get("/readyz")).json()).toEqual({ status: "ready", notices: [] });
+  expect(await (await gatehouse.get("/readyz")).json()).toEqual({ status: "ready", callers: "served", notices: [] });
 });
 
 describe("/metrics", () => {
@@ -88,7 +88,7 @@ describe("/metrics", () => {
     expect(now.get("gatehouse_active_servers")).toBe(1);
   });
 
-  test("shows a spam block, an open breaker, a refused key and a pause; /readyz has the last three as notices", async () => {
+  test("shows a spam block, an open breaker, a refused key and a pause; /readyz has them as notices", async () => {
     const makeKey = async (name: string) => gatehouse.addKey(await gatehouse.addServer({ serverKey: `a-${name}` }));
     const [spammer, broken, refused, limited] = [
       await makeKey("Spam"),
@@ -108,10 +108,14 @@ describe("/metrics", () => {
     expect(now.get("gatehouse_breakers_open")).toBe(1);
     expect(now.get("gatehouse_refused_server_keys")).toBe(1);
     expect(now.get("gatehouse_upstream_pause_seconds")).toBe(30);
-    expect((await tellReady()).notices).toMatchObject([
-      { code: "upstream_paused", retry_after: 30 },
-      { code: "upstream_failing", count: 1 },
-      { code: "server_keys_refused", count: 1 },
+    const { callers, notices } = await tellReady();
+    expect(callers).toBe("partly");
+    // The simulator follows the clock of the test, and the machine does not.
+    expect(notices.filter(({ code }) => code !== "clock_wrong")).toMatchObject([
+      { code: "upstream_paused", retry_after: 30, since: gatehouse.clock.now, until: gatehouse.clock.now + 30_000 },
+      { code: "upstream_failing", count: 1, since: gatehouse.clock.now },
+      { code: "server_keys_refused", count: 1, since: gatehouse.clock.now },
+      { code: "keys_blocked", count: 1, until: gatehouse.clock.now + 300_000 },
     ]);
     await simulator.clearFaults();
   });

@@ -175,6 +175,8 @@ export class AdminClient {
       case ERRORS.tooManyAttempts.code:
         return `too many wrong master keys came from this address: check the one ${source} and try again ${again}`;
       case ERRORS.unavailable.code:
+        if (error.details?.archive !== undefined)
+          return `Gatehouse cannot reach its archive now, where events, history and webhooks are: try again ${again}. What is wrong with it is told by: gatehouse doctor`;
         return `Gatehouse cannot reach its store now: try again ${again}, and check its log if that does not help`;
       case ERRORS.notConfigured.code:
         return "this Gatehouse keeps no events and no history: it has no archive (GATEHOUSE_ARCHIVE)";

@@ -88,3 +88,9 @@ export function cutOldest<T>(
   const dropped = new Set(byAge.slice(0, items.length - max));
   return { kept: items.filter((item) => !dropped.has(item)), dropped: [...dropped] };
 }
+
+export function hasRaised({ killers, commands, calls, outage, below, above }: AlertStates): boolean {
+  const spans = [outage, below, above];
+  if (commands.length > 0 || spans.some((span) => span?.isRaised)) return true;
+  return killers.some(({ raised }) => raised !== null) || calls.some(({ isRaised }) => isRaised);
+}

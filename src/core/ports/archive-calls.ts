@@ -34,6 +34,7 @@ const METHODS: Readonly<Record<ArchiveMethod, boolean>> = {
   listDeliveries: false,
   countWaiting: false,
   listStateChanges: false,
+  listAlertStates: true,
   readAlertRules: false,
   setAlertRules: false,
   readCounts: true,

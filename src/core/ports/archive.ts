@@ -1,4 +1,5 @@
 // The archive: the ledgers of events and what is remembered of each server between readings.
+import type { AlertStates } from "../alerts/alert-states.ts";
 import type { AlertRules } from "../alerts/rules.ts";
 import type { LedgerPosition } from "../events/cursor.ts";
 import type { EventFilter, EventKind } from "../events/event-types.ts";
@@ -124,6 +125,8 @@ export interface Archive
 
 /** Every method throws StoreUnavailable when the archive cannot answer within its deadline. */
 export interface AlertRuleStore {
+  /** What is remembered of the alerts of every server that ever had rules. */
+  listAlertStates(): Promise<readonly { readonly serverId: string; readonly states: AlertStates }[]>;
   /** NO_ALERTS for a server without a ledger. */
   readAlertRules(serverId: string): Promise<AlertRules>;
   /**

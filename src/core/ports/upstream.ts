@@ -7,6 +7,8 @@ export type LimitHint = {
   readonly remaining: number | null;
   readonly resetAt: number | null;
   readonly retryAfterMs: number | null;
+  /** How far this machine's clock is ahead of the game API's, see findClockOffset. */
+  readonly clockOffsetMs?: number | undefined;
 };
 
 /**

@@ -5,8 +5,13 @@ export const FAILURES_TO_OPEN = 5;
 export const OPEN_FIRST_MS = 5_000;
 export const OPEN_MAX_MS = 60_000;
 
-/** `openMs` is how long the breaker was last opened for, 0 while it is closed. */
-export type Breaker = { readonly failures: number; readonly openMs: number; readonly openUntil: number };
+/** `openMs` is how long the breaker was last opened for, 0 while it is closed. `openedAt`: since when it is open. */
+export type Breaker = {
+  readonly failures: number;
+  readonly openMs: number;
+  readonly openUntil: number;
+  readonly openedAt?: number | undefined;
+};
 
 export const CLOSED_BREAKER: Breaker = { failures: 0, openMs: 0, openUntil: 0 };
 
@@ -24,5 +29,5 @@ export function recordFailure(breaker: Breaker, now: number): Breaker {
   const failures = breaker.failures + 1;
   if (failures < FAILURES_TO_OPEN) return { ...breaker, failures };
   const openMs = isOpen(breaker) ? Math.min(breaker.openMs * 2, OPEN_MAX_MS) : OPEN_FIRST_MS;
-  return { failures, openMs, openUntil: now + openMs };
+  return { failures, openMs, openUntil: now + openMs, openedAt: isOpen(breaker) ? breaker.openedAt : now };
 }

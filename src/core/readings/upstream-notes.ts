@@ -12,7 +12,16 @@ export const REFUSED_GLOBAL_KEY = "refused-global-key";
 /** The settings that parseNotes needs. */
 export const NOTE_NAMES: readonly string[] = [PAUSE, LIFTED_AT, REFUSED_KEYS, REFUSED_GLOBAL_KEY];
 
-export type RefusedKey = { readonly serverId: string; readonly keyRevision: number; readonly failure: UpstreamFailure };
+/** `at`: when it was refused; notes of older versions do not say. */
+export type RefusedKey = {
+  readonly serverId: string;
+  readonly keyRevision: number;
+  readonly failure: UpstreamFailure;
+  readonly at?: number | undefined;
+};
+
+/** The refusal of the global key, with the time of it as in RefusedKey. */
+export type GlobalKeyFailure = UpstreamFailure & Pick<RefusedKey, "at">;
 
 export type SavedPause = Pick<Budget, "pausedUntil" | "pauseMs"> & Partial<Pick<Budget, "isPauseNamed">>;
 
@@ -23,7 +32,7 @@ export type SavedNotes = {
   readonly liftedAt: number;
   readonly refusedKeys: readonly RefusedKey[];
   /** Null while the global key may be used. */
-  readonly globalKeyFailure: UpstreamFailure | null;
+  readonly globalKeyFailure: GlobalKeyFailure | null;
 };
 
 type FindSetting = (name: string) => string | undefined;
@@ -53,7 +62,7 @@ export function parseNotes(
     liftedAt,
     // Drops the keys that were replaced since.
     refusedKeys: refused.filter(({ serverId, keyRevision }) => findKeyRevision(serverId) === keyRevision),
-    globalKeyFailure: findNote<UpstreamFailure | null>(find, REFUSED_GLOBAL_KEY, identity) ?? null,
+    globalKeyFailure: findNote<GlobalKeyFailure | null>(find, REFUSED_GLOBAL_KEY, identity) ?? null,
   };
 }
 

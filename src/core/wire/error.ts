@@ -5,6 +5,7 @@ import { FORBIDDEN_REASONS, VERSIONS } from "../keys/api-key.ts";
 import { LIMIT_PER_WINDOW } from "../keys/rate-limit.ts";
 import { HIDEABLE_FIELDS } from "../keys/rights.ts";
 import { SECTIONS } from "../sections.ts";
+import { Notice } from "./health.ts";
 import { EventCursor, type Static, time, WhoResource } from "./values.ts";
 
 export type ErrorName = keyof typeof ERRORS;
@@ -69,7 +70,11 @@ const FIELDS = {
   invalidRequest: { details: Details, reasons: Reasons },
   conflict: { details: ConflictDetails, reasons: Reasons },
   upgradeRequired: { details: Details },
-  unavailable: { retry_after: RetryAfter, details: Type.Optional(Details) },
+  unavailable: {
+    retry_after: RetryAfter,
+    details: Type.Optional(Details),
+    notices: Type.Optional(Type.Array(Notice, { description: "Of `/readyz`: what is not well" })),
+  },
   tooManyAttempts: { retry_after: RetryAfter },
   cursorExpired: { oldest: EventCursor },
   tooManyStreams: { retry_after: RetryAfter },

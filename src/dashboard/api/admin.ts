@@ -32,6 +32,7 @@ import type {
   RoleResource,
 } from "../../core/wire/people.ts";
 import type { DeletedServerResource, NewServer, ServerChange, ServerResource } from "../../core/wire/server.ts";
+import type { UpstreamResource } from "../../core/wire/upstream.ts";
 import type {
   DeliveryPage,
   NewWebhook,
@@ -161,6 +162,8 @@ export function createAdminApi(call: ApiCall) {
     listAudit: (query: PageQuery & AuditQuery = {}) => call<PageOf<AuditEntryResource>>("/admin/audit", { query }),
     exportAudit: (format: AuditFormat, query: AuditQuery) =>
       call<Blob>("/admin/audit/export", { query: { ...query, format }, asFile: true }),
+
+    resumeUpstream: () => call<UpstreamResource>("/admin/upstream/resume", { method: "POST" }),
 
     readReadiness: () => call<Readiness>("/readyz"),
     /** Prometheus text. */

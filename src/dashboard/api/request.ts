@@ -4,6 +4,7 @@ import { toGatehouseError } from "../../../packages/client/src/gatehouse-error.t
 import { type Query, writeQuery } from "../../../packages/client/src/query.ts";
 import { LIMIT_PER_WINDOW } from "../../core/keys/rate-limit.ts";
 import { PAGE_SIZE_MAX } from "../../core/ports/pages.ts";
+import type { Notice } from "../../core/wire/health.ts";
 import type { PageOf, PageQuery } from "../../core/wire/page.ts";
 import { parseExactJson } from "./exact-json.ts";
 
@@ -25,6 +26,8 @@ export type ApiError = {
   readonly retryAfter: number | undefined;
   /** What is wrong with each field: in English, and as a code. */
   readonly details: Readonly<Record<string, string>> | undefined;
+  /** What is not well, of /readyz. */
+  readonly notices?: readonly Notice[] | undefined;
   readonly reasons?: Readonly<Record<string, { readonly code: string; readonly position?: number }>> | undefined;
 };
 
@@ -281,7 +284,7 @@ function describeUnreachable(message: string): ApiError {
 
 function describeError({ status, statusText, headers }: Response, value: unknown): ApiError {
   const { code, retryAfter, upstreamCode, details, body } = toGatehouseError(status, headers, value);
-  const { message, upstream_message, reasons } = body;
+  const { message, upstream_message, reasons, notices } = body;
   return {
     // 0, when the answer has none, is UNREACHABLE.
     code,
@@ -292,6 +295,7 @@ function describeError({ status, statusText, headers }: Response, value: unknown
     retryAfter,
     details: details as ApiError["details"],
     reasons: reasons as ApiError["reasons"],
+    notices: notices as ApiError["notices"],
   };
 }
 

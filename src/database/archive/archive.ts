@@ -61,6 +61,7 @@ export function createArchive(
     listDeliveries: query(webhooks.listDeliveries),
     countWaiting: snapshot(webhooks.countWaiting),
     listStateChanges: query(ledger.listStateChanges),
+    listAlertStates: query(ledger.listAlertStates),
     readAlertRules: query(ledger.readAlertRules),
     setAlertRules: transact(ledger.setAlertRules),
     readCounts: query(history.readCounts),

@@ -1,5 +1,6 @@
 // The ledgers of events and what is remembered of each server. The row of a ledger is locked while events are added, so numbers
 // become readable in their order.
+import type { AlertStates } from "../../core/alerts/alert-states.ts";
 import type { AlertRules } from "../../core/alerts/rules.ts";
 import { DAY_MS } from "../../core/durations.ts";
 import { ArchiveUnavailable } from "../../core/errors.ts";
@@ -41,6 +42,7 @@ const PAGE_CHARACTERS_MAX = 8 * 1024 * 1024;
 /** The name of a ledger whose server was removed. Server ids have another form, so none is ever found under it. */
 export const REMOVED_PREFIX = "removed:";
 const ALERT_RULES_PART = "alertRules";
+const ALERTS_PART = "alerts";
 
 const STATES: readonly ServerState[] = ["online", "offline", "unreachable"];
 const STATE_OF_KIND: ReadonlyMap<EventKind, ServerState> = new Map(
@@ -160,6 +162,14 @@ export async function listStateChanges(sql: Sql, serverId: string, limit: number
     ...[row?.ledger ?? 0, limit],
   );
   return changes.map(({ kind, at }) => ({ state: STATE_OF_KIND.get(kind) ?? "online", at }));
+}
+
+export async function listAlertStates(sql: Sql): Promise<{ serverId: string; states: AlertStates }[]> {
+  const rows = await sql.all<MemoryPart & { server_id: string }>(
+    "SELECT server_id, part, text FROM ledgers JOIN memory USING (ledger) WHERE part = ?1",
+    ALERTS_PART,
+  );
+  return rows.map((row) => ({ serverId: row.server_id, states: parseMemory([row])[ALERTS_PART].states }));
 }
 
 export async function readAlertRules(sql: Sql, serverId: string): Promise<AlertRules> {

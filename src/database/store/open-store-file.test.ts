@@ -197,6 +197,22 @@ describe("the store's file", () => {
     }
   });
 
+  test("that cannot be brought to this version is left as it was, and the start says what to do", () => {
+    const path = newPath();
+    makeOldFile(path, OLD_SCHEMA);
+    const db = new Database(path);
+    // Something else has made a table that a step makes.
+    db.exec("CREATE TABLE roles (mine TEXT)");
+    db.close();
+    expect(() => openStoreDriver(path, LOG)).toThrow(
+      /could not be brought to this version, at step \d+ of \d+: .*roles/,
+    );
+    expect(() => openStoreDriver(path, LOG)).toThrow("the version before still works");
+    const left = new Database(path, { readonly: true });
+    expect(left.query("PRAGMA user_version").get()).toEqual({ user_version: OLD_SCHEMA });
+    left.close();
+  });
+
   test("is used by one process at a time, and is free again when it was closed", async () => {
     const path = newPath();
     const first = openStoreDriver(path, LOG);

@@ -1,8 +1,8 @@
 // An archive whose calls are counted. Everything uses the archive through this, so that one place knows whether it answers.
 import { StoreUnavailable } from "../../core/errors.ts";
+import type { NoticeFacts } from "../../core/notices.ts";
 import type { Archive, LedgerRecord, RecordOutcome } from "../../core/ports/archive.ts";
 import { callArchive, makeArchive } from "../../core/ports/archive-calls.ts";
-import type { Notice } from "../../core/wire/health.ts";
 import type { ArchiveMeter } from "../meters.ts";
 import type { Recorder } from "./recorder.ts";
 
@@ -34,19 +34,14 @@ function countRecorded(
   }
 }
 
-/** The notice of /readyz while the archive is away. Its reason may name files and hosts, so it is for operators. */
+/** The notice while the archive is away. */
 export function listArchiveNotices(
   meter: Pick<ArchiveMeter, "fault">,
   recorder: Pick<Recorder, "fault" | "waitingEvents">,
-  isOperator: boolean,
-): Notice[] {
+): NoticeFacts[] {
   // A full disk can still be read, so the recorder is asked first.
   const fault = recorder.fault ?? meter.fault;
   if (fault === undefined) return [];
-  const count = recorder.waitingEvents;
-  const words = fault instanceof StoreUnavailable ? fault.message : "an unexpected failure; the log has it";
-  const reason = isOperator ? words : undefined;
-  const which = reason === undefined ? "" : ` (${reason})`;
-  const message = `The archive cannot be used${which}; ${count} event(s) wait in memory.`;
-  return [{ code: "archive_away", message, count, ...(reason !== undefined && { reason }) }];
+  const reason = fault instanceof StoreUnavailable ? fault.message : "an unexpected failure; the log has it";
+  return [{ code: "archive_away", count: recorder.waitingEvents, reason }];
 }

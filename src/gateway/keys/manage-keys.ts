@@ -16,6 +16,7 @@ import {
 import { DEFAULT_SETTINGS, describeSettings, toSettings } from "../../core/keys/key-settings.ts";
 import { judgeKeyState } from "../../core/keys/key-state.ts";
 import { hashToken, mintToken, type RandomBytes } from "../../core/keys/token.ts";
+import type { NoticeFacts } from "../../core/notices.ts";
 import { type AdminAct, rightsOfKey } from "../../core/people/authority.ts";
 import { parseCallerId } from "../../core/people/person.ts";
 import type { AuditDetails } from "../../core/ports/audit.ts";
@@ -24,6 +25,7 @@ import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { Store } from "../../core/ports/store.ts";
 import type { BlockResource, KeyResource, KeyUpdate, NewKey, Rotation } from "../../core/wire/key.ts";
 
+const BLOCKS_NAMED_MAX = 5;
 const KEY_REVOKED: Refusal = refuseField("key_id", REVOKED, ERRORS.conflict);
 
 export type KeyDeps = { readonly store: Store; readonly randomBytes: RandomBytes };
@@ -151,6 +153,25 @@ export async function listBlocks(
   }
   const isLast = last === undefined || last === rest.at(-1)?.keyId;
   return { items, next: isLast ? null : (last ?? null) };
+}
+
+/**
+ * Without a beginning: a block that was extended does not tell when it began. `labels` is kept by the caller: everybody may
+ * ask for notices, and each label is read once.
+ */
+export async function listBlockNotices(store: Store, now: number, labels: Map<string, string>): Promise<NoticeFacts[]> {
+  const blocks = await store.limits.listBlocks(now);
+  if (blocks.length === 0) return [];
+  const shown = blocks.slice(0, BLOCKS_NAMED_MAX);
+  for (const keyId of labels.keys()) if (!shown.some((block) => block.keyId === keyId)) labels.delete(keyId);
+  const named = shown.map(async ({ keyId }) => {
+    // Without the database the label is not known.
+    const label = labels.get(keyId) ?? (await findBlocked(store, keyId).catch(() => undefined))?.label;
+    if (label !== undefined) labels.set(keyId, label);
+    return label ?? keyId;
+  });
+  const until = Math.max(...blocks.map(({ blockedUntil }) => blockedUntil));
+  return [{ code: "keys_blocked", count: blocks.length, names: await Promise.all(named), until }];
 }
 
 /** A key, or a person on a server, which has a limit of its own. */

@@ -3,6 +3,8 @@
 import { isRefusal, type Refusal } from "../../core/errors.ts";
 import { type GameServer, isParked } from "../../core/game-server.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
+import type { NoticeCode } from "../../core/notice-codes.ts";
+import type { NoticeFacts } from "../../core/notices.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { RelayShare } from "../../core/ports/relay-share.ts";
@@ -12,10 +14,9 @@ import { isOpen } from "../../core/readings/breaker.ts";
 import { type Budget, countCallsLeft, isPaused } from "../../core/readings/budget.ts";
 import { ABOUT_SERVER_CODES, RATE_LIMITED } from "../../core/readings/upstream-codes.ts";
 import type { SavedNotes } from "../../core/readings/upstream-notes.ts";
-import type { Notice } from "../../core/wire/health.ts";
 import type { UpstreamResource } from "../../core/wire/upstream.ts";
 import type { RelayMeter } from "../meters.ts";
-import { joinNames, listNoticeServers, type NameServers } from "../servers/name-servers.ts";
+import { listNoticeServers, type NameServers } from "../servers/name-servers.ts";
 import { refuseParked } from "../servers/parked-servers.ts";
 import { BudgetKeeper } from "./budget-keeper.ts";
 import { BUDGET_WAIT_MAX_MS, CallScheduler } from "./call-scheduler.ts";
@@ -23,7 +24,7 @@ import { Fallback, PAUSE_MESSAGE } from "./fallback.ts";
 import { OtherInstances } from "./other-instances.ts";
 import { ReadingListeners } from "./reading-listeners.ts";
 import { createStatus, isKeyRefused, type Reading, type ServerStatus } from "./server-status.ts";
-import { GlobalKey, ServerStatuses, type ServerSummary } from "./server-statuses.ts";
+import { type AffectedServers, GlobalKey, ServerStatuses, type ServerSummary } from "./server-statuses.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { KnownState } from "./state-board.ts";
 import { UpstreamCallState } from "./upstream-call-state.ts";
@@ -297,35 +298,28 @@ export class Relay {
     };
   }
 
-  /** What is wrong with the game API. The notices name no key, and no server without `nameServers`. */
-  listNotices(now: number, nameServers?: NameServers): Notice[] {
+  /** What is wrong with the game API. */
+  listNotices(now: number, nameServers: NameServers): NoticeFacts[] {
     const { pauseMs, isGlobalKeyRefused } = this.describe(now);
-    const failing = listNoticeServers(this.#statuses.listOpenBreakers(), nameServers);
-    const refused = listNoticeServers(this.#statuses.listRefusedKeys(), nameServers);
-    const notices: Notice[] = [];
-    if (pauseMs > 0) {
-      const retryAfter = Math.ceil(pauseMs / 1000);
-      const message = `The game API has limited us; it is asked again in ${retryAfter} s.`;
-      notices.push({ code: "upstream_paused", message, retry_after: retryAfter });
-    }
-    if (failing.count > 0) {
-      const servers = joinNames(failing) ?? `${failing.count} server(s)`;
-      const probed = failing.count === 1 ? "it is probed" : "they are probed";
-      const message = `The game API fails for ${servers}; ${probed} from time to time.`;
-      notices.push({ code: "upstream_failing", message, ...failing });
-    }
-    if (refused.count > 0) {
-      const isOne = refused.count === 1;
-      const names = joinNames(refused);
-      const keys = names ? `the server ${isOne ? "key" : "keys"} of ${names}` : `${refused.count} server key(s)`;
-      const message = `The game API has refused ${keys}; ${isOne ? "it" : "they"} must be set anew.`;
-      notices.push({ code: "server_keys_refused", message, ...refused });
-    }
-    if (isGlobalKeyRefused) {
-      const message = "The game API has refused GATEHOUSE_UPSTREAM_GLOBAL_KEY; nothing is asked.";
-      notices.push({ code: "global_key_refused", message });
-    }
-    return notices;
+    const { pausedUntil, pauseMs: lengthMs } = this.#keeper.budget;
+    const { refusedAt } = this.#globalKey;
+    return [
+      ...(pauseMs > 0
+        ? [
+            {
+              code: "upstream_paused" as const,
+              since: Math.ceil(pausedUntil - lengthMs),
+              until: Math.ceil(pausedUntil),
+              retry_after: Math.ceil(pauseMs / 1000),
+            },
+          ]
+        : []),
+      ...listAffected("upstream_failing", this.#statuses.listOpenBreakers(), nameServers),
+      ...listAffected("server_keys_refused", this.#statuses.listRefusedKeys(), nameServers),
+      ...(isGlobalKeyRefused
+        ? [{ code: "global_key_refused" as const, ...(refusedAt !== undefined && { since: refusedAt }) }]
+        : []),
+    ];
   }
 
   /** Callers that come before the reading is done share it. */
@@ -362,4 +356,13 @@ export class Relay {
   #refresh(status: ServerStatus): Promise<Reading | Refusal> {
     return this.#others ? this.#others.readTogether(status) : this.#reader.read(status);
   }
+}
+
+function listAffected(
+  code: NoticeCode,
+  { serverIds, since }: AffectedServers,
+  nameServers: NameServers,
+): NoticeFacts[] {
+  if (serverIds.length === 0) return [];
+  return [{ code, ...listNoticeServers(serverIds, nameServers), ...(since !== undefined && { since }) }];
 }

@@ -5,7 +5,7 @@ import type { SharedNews } from "../../core/ports/relay-share.ts";
 import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import { CLOSED_BREAKER, isCallDue, isOpen, recordFailure } from "../../core/readings/breaker.ts";
 import { BAD_KEY_CODES, BREAKER_CODES, GLOBAL_KEY_REFUSED, OFFLINE } from "../../core/readings/upstream-codes.ts";
-import type { RefusedKey } from "../../core/readings/upstream-notes.ts";
+import type { GlobalKeyFailure, RefusedKey } from "../../core/readings/upstream-notes.ts";
 import { NO_COUNTS, type ServerOutcome, ServerOutcomes, toldAt } from "./server-outcomes.ts";
 import {
   ACTIVE_MS,
@@ -29,6 +29,9 @@ export type ServerSummary = Pick<ServerOutcome, "counts" | "lastReadAt" | "lastE
   readonly state: "online" | "offline" | "unreachable" | "key_refused" | "not_asked";
 };
 
+/** `since`: when the first of them was; undefined when that is not known. */
+export type AffectedServers = { readonly serverIds: readonly string[]; readonly since: number | undefined };
+
 const NO_OUTCOME: Omit<ServerOutcome, "keyRevision"> = {
   state: undefined,
   counts: NO_COUNTS,
@@ -44,26 +47,28 @@ export class ServerStatuses {
   readonly #notes: KeyNotes | undefined;
   readonly #statuses = new Map<string, ServerStatus>();
   readonly #outcomes = new ServerOutcomes();
-  #globalKeyRefusedAt: number;
+  readonly #startedAt: number;
   #forgotAt = 0;
 
   constructor(freshMs: number, globalKey: GlobalKey, notes: KeyNotes | undefined, now: number) {
     this.#freshMs = freshMs;
     this.#globalKey = globalKey;
     this.#notes = notes;
-    this.#globalKeyRefusedAt = now;
+    this.#startedAt = now;
     this.learnRefusedKeys(notes?.saved.refusedKeys ?? [], now);
   }
 
   /** Those that are saved, by any instance. */
   learnRefusedKeys(keys: readonly RefusedKey[], now: number): void {
     const saved = new Set<string>();
-    for (const { serverId, keyRevision, failure } of keys) {
+    for (const { serverId, keyRevision, failure, at = now } of keys) {
       const known = this.#statuses.get(serverId);
       saved.add(serverId);
       if (known && known.keyRevision > keyRevision) continue;
       const status = known?.keyRevision === keyRevision ? known : createStatus({ serverId, keyRevision }, now);
-      if (!isKeyRefused(status)) status.remembered = { failure, at: now, forMs: FOREVER };
+      // Every instance tells the time that is saved.
+      if (!isKeyRefused(status)) status.remembered = { failure, at, forMs: FOREVER };
+      else if (status.remembered && at !== now) status.remembered = { ...status.remembered, at };
       this.#statuses.set(serverId, status);
     }
     for (const status of this.#statuses.values())
@@ -177,8 +182,7 @@ export class ServerStatuses {
     status.breakerFailure = isBreakerFailure ? failure : undefined;
     const isGlobal = failure.code === GLOBAL_KEY_REFUSED && this.#globalKey.isUsed;
     if (isGlobal) {
-      this.#globalKeyRefusedAt = now;
-      this.#globalKey.learnFailure(failure);
+      this.#globalKey.learnFailure(failure, now);
     } else if (BAD_KEY_CODES.has(failure.code)) {
       status.remembered = { failure, at: now, forMs: FOREVER };
       this.#saveRefusedKeys();
@@ -204,21 +208,24 @@ export class ServerStatuses {
     const { state = "not_asked", counts, lastReadAt, lastError } = this.#outcomes.find(server) ?? NO_OUTCOME;
     const isCurrent = status?.keyRevision === server.keyRevision;
     const refused = isCurrent && status.remembered?.forMs === FOREVER ? status.remembered : undefined;
-    const { failure: globalFailure } = this.#globalKey;
+    const { failure: globalFailure, refusedAt = this.#startedAt } = this.#globalKey;
     if (globalFailure) {
-      const refusal = { failure: globalFailure, at: this.#globalKeyRefusedAt };
+      const refusal = { failure: globalFailure, at: refusedAt };
       return { state: "key_refused", counts, lastReadAt, lastError: refusal };
     }
     if (refused) return { state: "key_refused", counts, lastReadAt, lastError: refused };
     return { state, counts, lastReadAt, lastError };
   }
 
-  listOpenBreakers(): string[] {
-    return this.#listIds(({ breaker }) => isOpen(breaker));
+  listOpenBreakers(): AffectedServers {
+    return this.#listAffected(
+      ({ breaker }) => isOpen(breaker),
+      ({ breaker }) => breaker.openedAt,
+    );
   }
 
-  listRefusedKeys(): string[] {
-    return this.#listIds(isKeyRefused);
+  listRefusedKeys(): AffectedServers {
+    return this.#listAffected(isKeyRefused, ({ remembered }) => remembered?.at);
   }
 
   describe(now: number) {
@@ -234,17 +241,20 @@ export class ServerStatuses {
     };
   }
 
-  #listIds(isListed: (status: ServerStatus) => boolean): string[] {
-    return this.#statuses
-      .values()
-      .filter(isListed)
-      .map(({ serverId }) => serverId)
-      .toArray();
+  #listAffected(
+    isAffected: (status: ServerStatus) => boolean,
+    findBegin: (status: ServerStatus) => number | undefined,
+  ): AffectedServers {
+    const affected = this.#statuses.values().filter(isAffected).toArray();
+    const begins = affected.map(findBegin).filter((at) => at !== undefined);
+    const isKnown = begins.length > 0 && begins.length === affected.length;
+    return { serverIds: affected.map(({ serverId }) => serverId), since: isKnown ? Math.min(...begins) : undefined };
   }
 
   #saveRefusedKeys(): void {
     const refused = [...this.#statuses.values()].flatMap(({ serverId, keyRevision, remembered }) => {
-      return remembered?.forMs === FOREVER ? [{ serverId, keyRevision, failure: remembered.failure }] : [];
+      const { failure, at } = remembered ?? {};
+      return failure && remembered?.forMs === FOREVER ? [{ serverId, keyRevision, failure, at }] : [];
     });
     this.#notes?.saveRefusedKeys(refused);
   }
@@ -270,12 +280,13 @@ type GlobalKeyDeps = {
 export class GlobalKey {
   readonly isUsed: boolean;
   readonly #notes: GlobalKeyDeps["notes"];
-  #failure: UpstreamFailure | null;
+  #failure: UpstreamFailure | null = null;
+  #refusedAt: number | undefined;
 
   constructor({ isUsed, notes }: GlobalKeyDeps) {
     this.isUsed = isUsed;
     this.#notes = notes;
-    this.#failure = (isUsed && notes?.saved.globalKeyFailure) || null;
+    this.learnNote(notes?.saved.globalKeyFailure ?? null);
   }
 
   /** Undefined while the key may be used. */
@@ -283,20 +294,28 @@ export class GlobalKey {
     return this.#failure ?? undefined;
   }
 
-  learnFailure(failure: UpstreamFailure): void {
-    this.#failure = failure;
-    this.#notes?.saveGlobalKeyFailure(failure);
+  /** When the key was refused; undefined when an older version has noted it. */
+  get refusedAt(): number | undefined {
+    return this.#refusedAt;
+  }
+
+  learnFailure(failure: UpstreamFailure, at: number): void {
+    this.learnNote({ ...failure, at });
+    this.#notes?.saveGlobalKeyFailure({ ...failure, at });
   }
 
   /** What another instance has learned; null when the key may be tried again. */
-  learnNote(failure: UpstreamFailure | null): void {
-    if (this.isUsed) this.#failure = failure;
+  learnNote(note: GlobalKeyFailure | null): void {
+    if (!this.isUsed) return;
+    const { at, ...failure } = note ?? {};
+    this.#failure = note && (failure as UpstreamFailure);
+    this.#refusedAt = at;
   }
 
   /** The key may be tried again, by every instance. */
   retry(): void {
     if (!this.isUsed) return;
-    this.#failure = null;
+    this.learnNote(null);
     this.#notes?.saveGlobalKeyFailure(null);
   }
 }

@@ -58,11 +58,12 @@ const refusedKey = (serverId: string) => ({ serverId, keyRevision: 1, failure: R
 describe("a refused global key", () => {
   test("is known to every instance, also to those that start later, until one retries", async () => {
     const [one, two] = [await startInstance(), await startInstance()];
-    one.key.learnFailure(REFUSED);
+    one.key.learnFailure(REFUSED, 5);
     await one.notes.catchUp();
     await two.notes.catchUp();
     const late = await startInstance();
     expect([one, two, late].map(({ key }) => key.failure)).toEqual([REFUSED, REFUSED, REFUSED]);
+    expect([one, two, late].map(({ key }) => key.refusedAt)).toEqual([5, 5, 5]);
     two.key.retry();
     await two.notes.catchUp();
     await one.notes.catchUp();
@@ -71,7 +72,7 @@ describe("a refused global key", () => {
 
   test("of another key or game API means nothing here", async () => {
     const one = await startInstance("a");
-    one.key.learnFailure(REFUSED);
+    one.key.learnFailure(REFUSED, 5);
     await one.notes.catchUp();
     expect((await startInstance("b")).key.failure).toBeUndefined();
   });
@@ -79,7 +80,7 @@ describe("a refused global key", () => {
   test("that could not be saved stays refused here, whatever the others have saved", async () => {
     const [one, two] = [await startInstance(), await startInstance()];
     isAway = true;
-    one.key.learnFailure(REFUSED);
+    one.key.learnFailure(REFUSED, 5);
     await expect(one.notes.catchUp()).rejects.toThrow(StoreUnavailable);
     isAway = false;
     two.key.retry();

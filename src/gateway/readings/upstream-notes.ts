@@ -2,8 +2,8 @@
 // bans clients that call during a pause or with a refused key.
 import type { Log } from "../../core/ports/log.ts";
 import type { Store } from "../../core/ports/store.ts";
-import type { UpstreamFailure } from "../../core/ports/upstream.ts";
 import {
+  type GlobalKeyFailure,
   NOTE_NAMES,
   PAUSE,
   parseNote,
@@ -71,7 +71,7 @@ export class UpstreamNotes {
     });
   }
 
-  saveGlobalKeyFailure(failure: UpstreamFailure | null): void {
+  saveGlobalKeyFailure(failure: GlobalKeyFailure | null): void {
     this.#save(REFUSED_GLOBAL_KEY, () => writeNote(this.identity, failure));
   }
 

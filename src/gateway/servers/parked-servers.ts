@@ -2,11 +2,11 @@
 // simulated data for a real server, and the game API never sees a key of the simulator.
 import { ERRORS, type Refusal, refuse } from "../../core/errors.ts";
 import { type GameServer, isParked } from "../../core/game-server.ts";
+import type { NoticeFacts } from "../../core/notices.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import { NO_CODE } from "../../core/readings/upstream-codes.ts";
 import type { ErrorFields } from "../../core/wire/error.ts";
-import type { Notice } from "../../core/wire/health.ts";
-import { joinNames, listNoticeServers, type NameServers } from "./name-servers.ts";
+import { listNoticeServers, type NameServers } from "./name-servers.ts";
 
 const REFUSE_SIMULATED = refuseParkedWith(
   "This server was added on the built-in simulator, and Gatehouse now uses a real game API. Its operator must set the " +
@@ -36,21 +36,15 @@ export function listParked(servers: Pick<ServerStore, "all">, isSimulatorInUse: 
   return Array.from(servers.all()).filter((server) => isParked(server, isSimulatorInUse));
 }
 
-/** The notice about parked servers; undefined for none. It names no server without `nameServers`. */
-export function findParkedNotice(parked: readonly GameServer[], nameServers?: NameServers): Notice | undefined {
+/** The notice about parked servers, all of which the upstream in use does not serve. Nobody knows since when. */
+export function listParkedNotices(parked: readonly GameServer[], nameServers: NameServers): NoticeFacts[] {
   const [first] = parked;
-  if (!first) return undefined;
-  const ids = parked.map(({ serverId }) => serverId);
-  const about = listNoticeServers(ids, nameServers);
-  const isOne = about.count === 1;
-  const servers = joinNames(about) ?? `${about.count} server(s)`;
-  const added = `Parked: ${servers}. ${isOne ? "It was" : "They were"} added`;
-  const remedy = isOne ? "set its real key, or remove it" : "set their real keys, or remove them";
-  // All are of the same kind: those that the upstream in use does not serve.
-  const message = first.isSimulated
-    ? `${added} on the simulator, and a real game API is in use: ${remedy}.`
-    : `${added} for a real game API, and the simulator is in use: set GATEHOUSE_UPSTREAM_URL.`;
-  return { code: "parked_servers", message, ...about };
+  if (!first) return [];
+  const about = listNoticeServers(
+    parked.map(({ serverId }) => serverId),
+    nameServers,
+  );
+  return [{ code: "parked_servers", ...about, simulated: first.isSimulated }];
 }
 
 function refuseParkedWith(message: string): Refusal {

@@ -497,11 +497,17 @@ describe("receivers that do not answer", () => {
     await stage.record(2);
     await stage.pass(MINUTE_MS);
     expect([stage.sent.length, stage.disabled.length]).toEqual([1, 1]);
-    const message = "1 webhook was disabled because of its receiver; enable it again when that is solved.";
-    expect(stage.deliverer.listNotices()).toEqual([{ code: "webhooks_disabled", message, count: 1 }]);
-    expect(stage.deliverer.listNotices(() => ["Town"])).toMatchObject([
-      { message: expect.stringContaining('"#mod-log «☃ 😀»" of Town'), count: 1, servers: ["Town"] },
+    const { lastFailureAt: since } = await stage.find("hook_1");
+    expect(stage.deliverer.listNotices(() => ["Town"])).toEqual([
+      {
+        code: "webhooks_disabled",
+        count: 1,
+        names: ["#mod-log «☃ 😀»"],
+        servers: ["Town"],
+        since: expect.any(Number),
+      },
     ]);
+    expect(stage.deliverer.listNotices(() => ["Town"])).toMatchObject([{ since: since ?? 0 }]);
     expect(stage.deliverer.report()).toEqual({ healthy: 0, failing: 0, disabled: 1, waiting: 0 });
   });
 
@@ -524,7 +530,7 @@ describe("receivers that do not answer", () => {
     stage.deliverer.notify("hook_1");
     await stage.settle();
     expect(numbersOf(stage.sent).slice(-2)).toEqual([1, 2]);
-    expect(stage.deliverer.listNotices()).toEqual([]);
+    expect(stage.deliverer.listNotices(() => [])).toEqual([]);
   });
 
   test("an address that was sealed with another secret is a failure, and shown as one", async () => {
@@ -543,7 +549,7 @@ describe("Discord", () => {
   };
   const countTo = (stage: Stage, name: string) => stage.sent.filter(({ to }) => to === name).length;
   const pauseNotices = ({ deliverer }: Stage) =>
-    deliverer.listNotices().filter(({ code }) => code === "discord_paused");
+    deliverer.listNotices(() => []).filter(({ code }) => code === "discord_paused");
 
   /** Discord has told chat_1 to pause all for a day, and chat_2 has an event that waits. */
   async function startPaused(archive = new MemoryArchive()): Promise<Stage> {
@@ -569,7 +575,7 @@ describe("Discord", () => {
     stage.deliverer.notify("chat_2");
     await stage.record(2);
     expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([1, 1]);
-    expect(stage.deliverer.listNotices()).toEqual([]);
+    expect(stage.deliverer.listNotices(() => [])).toEqual([]);
   });
 
   test("a pause of all that it tells is a notice, and lasts ten minutes at most", async () => {
@@ -580,7 +586,7 @@ describe("Discord", () => {
     stage.receive = () => OK;
     await stage.pass(1_000);
     expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([2, 1]);
-    expect(stage.deliverer.listNotices()).toEqual([]);
+    expect(stage.deliverer.listNotices(() => [])).toEqual([]);
   });
 
   test.each<[string, (stage: Stage) => Promise<unknown>]>([
@@ -601,7 +607,7 @@ describe("Discord", () => {
       await stage.settle();
       await stage.pass(isHere ? 0 : REFRESH_MS);
       expect([isHere, countTo(stage, "chat_2")]).toEqual([isHere, 1]);
-      expect(stage.deliverer.listNotices()).toEqual([]);
+      expect(stage.deliverer.listNotices(() => [])).toEqual([]);
     }
   });
 
@@ -619,7 +625,7 @@ describe("Discord", () => {
     await stage.settle();
     await stage.record(2);
     expect(countTo(stage, "chat_2")).toBe(2);
-    expect(stage.deliverer.listNotices()).toEqual([]);
+    expect(stage.deliverer.listNotices(() => [])).toEqual([]);
   });
 
   test("after a restart only the webhook that was told still waits, and a pause that is told again counts", async () => {
@@ -630,7 +636,7 @@ describe("Discord", () => {
     stage.clock.now = before.clock.now;
     await stage.start();
     expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([0, 1]);
-    expect(stage.deliverer.listNotices()).toEqual([]);
+    expect(stage.deliverer.listNotices(() => [])).toEqual([]);
     stage.receive = () => limitedFor(30);
     await stage.pass(10 * MINUTE_MS);
     expect(countTo(stage, "chat_1")).toBe(1);

@@ -1,6 +1,7 @@
 // Delivers events to webhooks. One instance does it for all: it holds the lease, reads what is new as soon as it is recorded,
 // and gives each webhook its turn. The rules are in core/webhooks; delivery-turns.ts has what one turn does.
 import { StoreUnavailable } from "../../core/errors.ts";
+import type { NoticeFacts } from "../../core/notices.ts";
 import type { Archive } from "../../core/ports/archive.ts";
 import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { InstanceLease } from "../../core/ports/instance-lease.ts";
@@ -8,7 +9,6 @@ import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
 import { chooseTurns } from "../../core/webhooks/turns.ts";
 import type { Webhook } from "../../core/webhooks/webhook.ts";
-import type { Notice } from "../../core/wire/health.ts";
 import type { EventNotifier, Waiter } from "../events/event-notifier.ts";
 import { HOLD_EVERY_MS, LeaseHolder } from "../instances/lease-holder.ts";
 import { WebhookMeter } from "../meters.ts";
@@ -150,8 +150,8 @@ export class Deliverer {
     };
   }
 
-  /** What is wrong. Labels and servers are for operators. */
-  listNotices(nameServers?: NameServers): Notice[] {
+  /** What is wrong. */
+  listNotices(nameServers: NameServers): NoticeFacts[] {
     const webhooks = Array.from(this.#known.values(), ({ webhook }) => webhook);
     const now = this.#readClock();
     const pauseMs = this.#lease.isHeld ? this.#findDiscordPause() - now : 0;

@@ -1,38 +1,31 @@
 // What operators are told about webhooks: in /readyz, and in the audit log.
+import type { NoticeFacts } from "../../core/notices.ts";
 import { type AuditStore, GATEHOUSE } from "../../core/ports/audit.ts";
 import { describeDisabled, type Webhook } from "../../core/webhooks/webhook.ts";
-import type { Notice } from "../../core/wire/health.ts";
 import type { NameServers } from "../servers/name-servers.ts";
 
 const LABELS_MAX = 5;
 
-/** About webhooks that were disabled because of their receivers. */
-export function listDisabledNotices(webhooks: readonly Webhook[], nameServers: NameServers | undefined): Notice[] {
+/** About webhooks that were disabled because of their receivers: the last failure of each did it. */
+export function listDisabledNotices(webhooks: readonly Webhook[], nameServers: NameServers): NoticeFacts[] {
   const disabled = webhooks.filter(({ isEnabled, disabledReason }) => !isEnabled && disabledReason !== null);
   if (disabled.length === 0) return [];
-  const count = disabled.length;
-  const isOne = count === 1;
-  const which = nameServers ? describeWebhooks(disabled, nameServers) : "";
-  const what = isOne ? "1 webhook was" : `${count} webhooks were`;
-  const message = `${what} disabled because of ${isOne ? "its receiver" : "their receivers"}${which}; enable ${isOne ? "it" : "them"} again when that is solved.`;
   const serverIds = Array.from(new Set(disabled.map(({ serverId }) => serverId)));
-  return [{ code: "webhooks_disabled", message, count, ...(nameServers && { servers: nameServers(serverIds) }) }];
+  const begins = disabled.map(({ lastFailureAt }) => lastFailureAt).filter((at) => at !== null);
+  return [
+    {
+      code: "webhooks_disabled",
+      count: disabled.length,
+      names: disabled.slice(0, LABELS_MAX).map(({ label }) => label),
+      servers: nameServers(serverIds),
+      ...(begins.length > 0 && { since: Math.min(...begins) }),
+    },
+  ];
 }
 
 /** `pauseMs`: for how long Discord wants nothing from this instance. */
-export function listPauseNotices(pauseMs: number): Notice[] {
-  if (pauseMs <= 0) return [];
-  const retryAfter = Math.ceil(pauseMs / 1000);
-  const message = `Discord has limited this instance; its webhooks there send again in ${retryAfter} s.`;
-  return [{ code: "discord_paused", message, retry_after: retryAfter }];
-}
-
-function describeWebhooks(webhooks: readonly Webhook[], nameServers: NameServers): string {
-  const named = webhooks
-    .slice(0, LABELS_MAX)
-    .map(({ label, serverId }) => `"${label}" of ${nameServers([serverId])[0]}`);
-  const others = webhooks.length - named.length;
-  return ` (${named.join(", ")}${others === 0 ? "" : ` and ${others} more`})`;
+export function listPauseNotices(pauseMs: number): NoticeFacts[] {
+  return pauseMs <= 0 ? [] : [{ code: "discord_paused", retry_after: Math.ceil(pauseMs / 1000) }];
 }
 
 /** No operator disabled it: the receiver did. Throws StoreUnavailable when it cannot be written. */

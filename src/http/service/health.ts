@@ -1,10 +1,10 @@
 // Liveness and readiness. Alive: the process answers. Ready: the store can be read and written.
 import { ERRORS, refuseFor } from "../../core/errors.ts";
-import type { MaybePromise } from "../../core/maybe-promise.ts";
+import { type CallersFacts, hideFromCallers, judgeCallers, type NoticeFacts, sayNotice } from "../../core/notices.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Store } from "../../core/ports/store.ts";
-import { Liveness, type Notice, Readiness } from "../../core/wire/health.ts";
+import { Liveness, Readiness } from "../../core/wire/health.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { type OpenOperation, showsEach } from "../operation.ts";
@@ -26,23 +26,24 @@ export function answerAlive(): Response {
   return answerJson({ status: "ok" } satisfies Liveness);
 }
 
-const LIMITED: Notice = {
+const LIMITED = sayNotice({
   code: "upstream_paused",
-  message: "The game API has limited us; it is asked again in 12 s.",
+  since: 1_768_998_588_000,
+  until: 1_768_998_612_000,
   retry_after: 12,
-};
+});
 
 export const checkReadiness: OpenOperation<{ readonly readyz: ReadyzHandler }> = {
   id: "tellReady",
   tag: "Service",
   summary: "Can it serve?",
   description:
-    "Ready means that the store can be read and written. 503 also while shutting down. Operators, who sign in, are told more in the notices.",
+    "Ready means that the store can be read and written. 503 also while shutting down. Each notice says what is the matter and what to do; operators, who sign in, are told more in them. A 503 has them too.",
   security: ["optional", "masterKey", "sessionToken"],
   answers: {
     200: showsEach("It can.", Readiness, {
-      well: ["All is well", { status: "ready", notices: [] }],
-      limited: ["The game API has limited us", { status: "ready", notices: [LIMITED] }],
+      well: ["All is well", { status: "ready", callers: "served", notices: [] }],
+      limited: ["The game API has limited us", { status: "ready", callers: "partly", notices: [LIMITED] }],
     }),
   },
   errors: ["unavailable"],
@@ -54,9 +55,10 @@ export type ReadyzParts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly isDraining: () => boolean;
-  /** Problems that do not keep requests from being served. */
-  readonly listNotices: (now: number, isOperator: boolean) => MaybePromise<readonly Notice[]>;
-  /** Whether an operator asks, with the master key or as a person. They are told which servers a notice is about. */
+  /** What is not well. `isStoreUsable`: what the last check has found. */
+  readonly listNotices: (now: number, isStoreUsable: boolean) => Promise<readonly NoticeFacts[]>;
+  readonly describeCallers: () => Omit<CallersFacts, "now">;
+  /** Whether an operator asks, with the master key or as a person. They are told what a notice is about. */
   readonly isOperator: (call: Call) => Promise<boolean>;
 };
 
@@ -67,21 +69,24 @@ export class ReadyzHandler {
   constructor(private readonly parts: ReadyzParts) {}
 
   async answer(call: Call): Promise<Response> {
-    const { clock, isDraining, listNotices, isOperator } = this.parts;
+    const { clock, isDraining, listNotices, describeCallers, isOperator } = this.parts;
     const now = clock();
     if (Math.abs(now - this.#checkedAt) >= CHECK_EVERY_MS) {
       this.#checkedAt = now;
       this.#lastCheck = this.#checkStore();
     }
+    const isStoreUsable = await this.#lastCheck;
     const details = {
       ...(isDraining() && { process: "shutting down" }),
-      ...(!(await this.#lastCheck) && { store: "cannot be read or written" }),
+      ...(!isStoreUsable && { store: "cannot be read or written" }),
     };
-    if (Object.keys(details).length === 0) {
-      const notices = await listNotices(now, await isOperator(call));
-      return answerJson({ status: "ready", notices } satisfies Readiness);
-    }
-    return answerRefusal(call, refuseFor(ERRORS.unavailable, 1, { details }));
+    const found = await listNotices(now, isStoreUsable);
+    const shown = (await isOperator(call)) ? found : found.map(hideFromCallers).filter((facts) => facts !== undefined);
+    const notices = shown.map(sayNotice);
+    if (Object.keys(details).length > 0)
+      return answerRefusal(call, refuseFor(ERRORS.unavailable, 1, { details, ...(notices.length > 0 && { notices }) }));
+    const callers = judgeCallers(found, { now, ...describeCallers() });
+    return answerJson({ status: "ready", callers, notices } satisfies Readiness);
   }
 
   /** Whether the store can be read and written. */

@@ -1,5 +1,6 @@
 // GET /metrics: everything that is counted, in Prometheus's text format. No label holds a key, a player or a server.
 import Type from "typebox";
+import type { DiskSpace } from "../../core/disk-space.ts";
 import type { Refusal } from "../../core/errors.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { QueueReport } from "../../core/ports/commands.ts";
@@ -51,6 +52,8 @@ export type MetricsParts = {
   readonly deliverer: Pick<Deliverer, "meter" | "report"> | undefined;
   readonly reportQueue: () => Promise<QueueReport>;
   readonly countBlocks: (now: number) => Promise<number>;
+  /** Undefined until it was looked at; its metrics are then left out. */
+  readonly disk: () => DiskSpace | undefined;
   readonly countInstances: () => number;
   /** Undefined on SQLite; the metric is then left out. */
   readonly isDatabaseUp: (() => boolean) | undefined;
@@ -112,11 +115,20 @@ export class MetricsHandler {
       gauge("gatehouse_instances", "Instances on this store, as last seen; this one too.", parts.countInstances()),
       ...listUp("gatehouse_database_up", "1 while PostgreSQL answers.", parts.isDatabaseUp),
       ...listUp("gatehouse_redis_up", "1 while Redis answers.", parts.isRedisUp),
+      ...listDisk(parts.disk()),
       ...listMemory(),
       gauge("process_uptime_seconds", "Time since the start.", process.uptime()),
       gauge("gatehouse_info", "Always 1; the version is a label.", [{ labels: { version: parts.version }, value: 1 }]),
     ];
   }
+}
+
+function listDisk(disk: DiskSpace | undefined): Family[] {
+  if (!disk) return [];
+  return [
+    gauge("gatehouse_disk_free_bytes", "Free space on the disk of the data folder.", disk.freeBytes),
+    gauge("gatehouse_disk_size_bytes", "The size of that disk.", disk.totalBytes),
+  ];
 }
 
 function listUp(name: string, help: string, isUp: (() => boolean) | undefined): Family[] {

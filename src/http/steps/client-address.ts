@@ -1,9 +1,9 @@
 // The client's address. X-Forwarded-For is believed only as far as trusted proxies wrote it.
 import { type AddressList, parseAddress } from "../../core/address.ts";
 import { HOUR_MS } from "../../core/durations.ts";
+import type { NoticeFacts } from "../../core/notices.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { createThrottle } from "../../core/throttle.ts";
-import type { Notice } from "../../core/wire/health.ts";
 import type { Call } from "../call.ts";
 
 /** No chain of proxies is longer. What is left of these entries is not looked at. */
@@ -65,10 +65,8 @@ export class UntrustedProxyNotice {
     });
   }
 
-  listNotices(now: number): Notice[] {
+  listNotices(now: number): NoticeFacts[] {
     if (!this.#seen || Math.abs(now - this.#seen.at) > TOLD_MS) return [];
-    const { address } = this.#seen;
-    const message = `Requests of keys with address lists come with X-Forwarded-For from ${address}, which GATEHOUSE_TRUST_PROXY does not name: the lists are compared with ${address}. If it is your proxy, name it.`;
-    return [{ code: "untrusted_proxy", message, address }];
+    return [{ code: "untrusted_proxy", address: this.#seen.address }];
   }
 }

@@ -40,6 +40,7 @@ export const fleet = {
   removeKeyOf: "Remove the key: {{name}}",
   more: "Show {{n}} more",
   ago: "{{age}} ago",
+  since: "since {{time}}",
   playersOf: "{{n}} of {{max}}",
   column: {
     server: "Server",

@@ -1,16 +1,39 @@
 // English text of the view "operator-health". `hint` says what a number means, `todo` what to do when it is bad.
 import { NOTICE_CODES, type NoticeCode } from "../../../core/notice-codes.ts";
 
+function forEachCode(text: string) {
+  return Object.fromEntries(Object.keys(NOTICE_CODES).map((code) => [code, text])) as { [Code in NoticeCode]: string };
+}
+
 export const operatorHealth = {
   title: "Health",
-  ready: "Ready",
-  readyText: "Gatehouse answers, and can save what it must keep.",
-  notReady: "Not ready",
-  notices: "Worth a look; nobody is kept from working by it:",
-  // In English, a notice is the sentence that comes with it.
-  notice: Object.fromEntries(Object.keys(NOTICE_CODES).map((code) => [code, "{{message}}"])) as {
-    [Code in NoticeCode]: string;
+  callers: {
+    served: "Callers are served",
+    partly: "Some callers are not served",
+    refused: "Callers are not served",
   },
+  callersText: {
+    well: "Gatehouse answers, and can save what it must keep.",
+    served: "Worth a look:",
+    partly: "Some servers cannot be read, or some requests are refused. This is why:",
+    refused: "Gatehouse answers, but no server can be read. This is why:",
+  },
+  notReady: "Not ready",
+  // In English, a notice is the sentences that come with it.
+  notice: forEachCode("{{message}}"),
+  remedy: forEachCode("{{remedy}}"),
+  since: "since {{time}}",
+  until: "until {{time}}",
+  daysLeft: ", for {{n}} days at this rate",
+  look: {
+    servers: "Look at the servers",
+    webhooks: "Look at the webhooks",
+    blocks: "Look at the blocks",
+  },
+  resume: "Resume",
+  resumeTitle: "End the pause of the game API?",
+  resumeText:
+    "Calls during a limit of the game API can get this address banned for an hour and more. Resume only when you know that the limit is over.",
   readAt: "read {{age}} ago",
   noMetrics: "The numbers could not be read: {{message}} ({{code}}).",
   relay: "Asking the game API",

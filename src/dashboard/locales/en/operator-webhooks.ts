@@ -2,10 +2,6 @@
 
 export const operatorWebhooks = {
   title: "Webhooks",
-  disabledCount_one: "{{count}} webhook was disabled because of its receiver",
-  disabledCount_other: "{{count}} webhooks were disabled because of their receivers",
-  disabledText: "A disabled webhook sends nothing until you enable it again.",
-  look: "Look at the webhooks",
   create: "Create a webhook",
   created: "{{label}} is created. It gets everything that happens from now on. Send a test to see whether it arrives.",
   open: "Open it",

@@ -44,6 +44,7 @@ export const fleet: Translation<typeof english.fleet> = {
   removeKeyOf: "Убрать ключ: {{name}}",
   more: "Показать ещё {{n}}",
   ago: "{{age}} назад",
+  since: "с {{time}}",
   playersOf: "{{n}} из {{max}}",
   column: {
     server: "Сервер",

@@ -4,12 +4,6 @@ import type { Translation } from "../translation.ts";
 
 export const operatorWebhooks: Translation<typeof english> = {
   title: "Вебхуки",
-  disabledCount_one: "{{count}} вебхук отключён из-за получателя",
-  disabledCount_few: "{{count}} вебхука отключены из-за получателей",
-  disabledCount_many: "{{count}} вебхуков отключены из-за получателей",
-  disabledCount_other: "{{count}} вебхука отключены из-за получателей",
-  disabledText: "Отключённый вебхук ничего не отправляет, пока вы не включите его снова.",
-  look: "Открыть вебхуки",
   create: "Создать вебхук",
   created:
     "Вебхук {{label}} создан. Он получит всё, что произойдёт с этого момента. Отправьте тест, чтобы убедиться, что всё доходит.",

@@ -23,12 +23,21 @@ const GOOD: KeyReading = { condition: "ok", state: STATE, dataAt: NOW - 5_000, e
 describe("the order of servers", () => {
   test("is worst first, then by name, with numbers as people count", () => {
     const rows = STANDINGS.toReversed().flatMap((standing) => [
-      { standing, name: "Town 10" },
-      { standing, name: "Town 2" },
+      { standing, name: "Town 10", openModCalls: null },
+      { standing, name: "Town 2", openModCalls: 0 },
     ]);
     const ordered = orderFleet(rows, "en");
     expect(ordered.map(({ standing }) => standing)).toEqual(STANDINGS.flatMap((standing) => [standing, standing]));
     expect(ordered.slice(0, 2).map(({ name }) => name)).toEqual(["Town 2", "Town 10"]);
+  });
+
+  test("has those with more calls for a moderator before others that are as bad", () => {
+    const rows = [0, 1, 3, null].map((openModCalls) => ({
+      standing: "calls" as const,
+      name: `Town ${openModCalls}`,
+      openModCalls,
+    }));
+    expect(orderFleet(rows, "en").map(({ openModCalls }) => openModCalls)).toEqual([3, 1, 0, null]);
   });
 });
 

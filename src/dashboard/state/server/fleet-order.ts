@@ -38,16 +38,30 @@ export const NO_COUNTS: FleetCounts = {
 /** What the page knows about the server of a key. */
 export type KeyReading = Pick<Reading, "error" | "state" | "dataAt" | "retryAt"> & { readonly condition: Condition };
 
-export type Ranked = { readonly standing: Standing; readonly name: string | undefined };
+export type Ranked = Pick<FleetCounts, "openModCalls"> & {
+  readonly standing: Standing;
+  readonly name: string | undefined;
+};
 
 /** A watched server may miss so many readings before it is stale. */
 const READINGS_MISSED_MAX = 3;
 const STALE_MIN_MS = 60_000;
 
+/** What was counted is from before: the server cannot be read now. */
+const OLD: ReadonlySet<Standing> = new Set<Standing>(["refused", "unreachable", "paused", "stale"]);
+
+export function hasOldCounts({ standing }: Pick<Ranked, "standing">): boolean {
+  return OLD.has(standing);
+}
+
+/** The worst first, of equals those with more calls for a moderator. */
 export function orderFleet<T extends Ranked>(rows: readonly T[], language: string): T[] {
   const { compare } = new Intl.Collator(language, { numeric: true });
   const rankOf = ({ standing }: Ranked) => STANDINGS.indexOf(standing);
-  return rows.toSorted((a, b) => rankOf(a) - rankOf(b) || compare(a.name ?? "", b.name ?? ""));
+  const callsOf = ({ openModCalls }: Ranked) => openModCalls ?? 0;
+  return rows.toSorted(
+    (a, b) => rankOf(a) - rankOf(b) || callsOf(b) - callsOf(a) || compare(a.name ?? "", b.name ?? ""),
+  );
 }
 
 /** For an operator. */

@@ -6,7 +6,7 @@ import { useTranslation } from "react-i18next";
 import { TableFrame, usePhone } from "../../parts/table/table-toolbar.tsx";
 import { GameText, NameText } from "../../parts/text/game-text.tsx";
 import { Small } from "../../parts/text/plain-text.tsx";
-import type { FleetCounts, Ranked } from "../../state/server/fleet-order.ts";
+import { type FleetCounts, hasOldCounts, type Ranked } from "../../state/server/fleet-order.ts";
 import { useFormat } from "../../state/time/use-format.ts";
 import { StandingBadge } from "./standing.tsx";
 
@@ -15,6 +15,8 @@ export type FleetRow = Ranked &
     readonly id: string;
     /** In epoch milliseconds; null when nothing was read yet. */
     readonly readAt: number | null;
+    /** Since when the server is not fine, where that is known. */
+    readonly since?: number | undefined;
     /** Why the server is not fine, in words; it may quote the game API. */
     readonly reason?: string | undefined;
     /** Where the server opens; a key is switched to instead. */
@@ -69,7 +71,7 @@ function TableRows({ rows, now }: RowsProps) {
         </Table.Thead>
         <Table.Tbody className="numbers">
           {rows.map((row) => (
-            <Table.Tr key={row.id} data-standing={row.standing}>
+            <Table.Tr key={row.id} data-standing={row.standing} data-old={hasOldCounts(row) || undefined}>
               <Table.Th scope="row" fw={400}>
                 <ServerName row={row} />
                 <Reason row={row} />
@@ -106,7 +108,7 @@ function PhoneRows({ rows, now }: RowsProps) {
   return (
     <ul className="plain-list framed" aria-label={t("servers")}>
       {rows.map((row) => (
-        <li key={row.id} className="fleet-row" data-standing={row.standing}>
+        <li key={row.id} className="fleet-row" data-standing={row.standing} data-old={hasOldCounts(row) || undefined}>
           <Group gap="xs" wrap="nowrap" justify="space-between">
             <Box miw={0}>
               <ServerName row={row} />
@@ -130,7 +132,7 @@ function PhoneCounts({ row, now }: { readonly row: FleetRow; readonly now: numbe
   const format = useFormat();
   const { queue, openModCalls, openCalls } = row;
   return (
-    <Group gap="xs" className="numbers" style={{ rowGap: 0 }}>
+    <Group gap="xs" className="numbers fleet-counts" style={{ rowGap: 0 }}>
       {row.players !== null && (
         <Text size="sm" component="span">
           {t("column.players")} <Players row={row} />
@@ -161,10 +163,13 @@ function ServerName({ row }: { readonly row: FleetRow }) {
 }
 
 function Reason({ row }: { readonly row: FleetRow }) {
+  const { t } = useTranslation("fleet");
+  const format = useFormat();
   if (row.reason === undefined) return null;
   return (
     <Text size="sm" c="dimmed" className="untrusted" maw={520}>
       <GameText text={row.reason} max={REASON_MAX} />
+      {row.since !== undefined && ` · ${t("since", { time: format.dateTime(row.since) })}`}
     </Text>
   );
 }

@@ -1,5 +1,5 @@
 // The view "overview": all servers of an operator, of a person, or of the user's keys, those that need somebody first.
-import { Alert, Anchor, Button, Group } from "@mantine/core";
+import { Alert, Button, Group } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { PAGE_SIZE_MAX } from "../../../core/ports/pages.ts";
@@ -37,6 +37,7 @@ import {
 } from "../../state/session/session.ts";
 import { useAdmin, useAdminQuery } from "../../state/session/use-admin.ts";
 import { useNow } from "../../state/time/use-format.ts";
+import { ReadinessAlert } from "../operator/health/notices.tsx";
 import { type FleetRow, FleetRows } from "./fleet-rows.tsx";
 
 const POLL_INTERVAL_MS = 5_000;
@@ -125,7 +126,13 @@ function OperatorOverview() {
     [value, now, describe, i18n.language],
   );
   if (list.isLoading) return <LoadingState />;
-  if (list.error && !value) return <FailedState error={list.error} onRetry={list.refresh} />;
+  if (list.error && !value)
+    return (
+      <ViewPage title={t("title")}>
+        <ReadinessAlert isBrief />
+        <FailedState error={list.error} onRetry={list.refresh} />
+      </ViewPage>
+    );
   return (
     <ViewPage title={t("title")}>
       {list.error && (
@@ -133,7 +140,7 @@ function OperatorOverview() {
           {t("status:lastKnown")}
         </Alert>
       )}
-      <DisabledWebhooks />
+      <ReadinessAlert isBrief />
       {rows.length === 0 ? (
         <EmptyState title={t("noServers")}>{t("noServersText")}</EmptyState>
       ) : (
@@ -155,8 +162,15 @@ function toServerRow(
     ...countServer(server),
     readAt: server.last_read_at,
     reason: describe(server),
+    since: findBegin(server),
     href: hrefOf(`${serverBase(server.server_id)}live`),
   };
+}
+
+/** A refused key is not tried again, so its error is the first one; a server that fails was well when it was last read. */
+function findBegin({ state, last_error: error, last_read_at: readAt }: ServerResource): number | undefined {
+  if (state === "key_refused") return error?.at;
+  return state === "unreachable" ? (readAt ?? undefined) : undefined;
 }
 
 /** Why a server is not fine, for operators. */
@@ -263,24 +277,5 @@ function HeldKeyActions({ held }: { readonly held: HeldKey }) {
         </Button>
       )}
     </Group>
-  );
-}
-
-const READINESS_INTERVAL_MS = 30_000;
-
-export function DisabledWebhooks() {
-  const { t } = useTranslation("operatorWebhooks");
-  const admin = useAdmin();
-  const { value } = useAdminQuery(["readiness"], admin.readReadiness, READINESS_INTERVAL_MS);
-  // The list of webhooks would count what waits for each, so the notices are read.
-  const count = value?.notices.find(({ code }) => code === "webhooks_disabled")?.count ?? 0;
-  if (count === 0) return null;
-  return (
-    <Alert color="orange" icon={<Icon name="warning" />} title={t("disabledCount", { count })}>
-      {t("disabledText")}{" "}
-      <Anchor href={hrefOf("webhooks")} size="sm" underline="always">
-        {t("look")}
-      </Anchor>
-    </Alert>
   );
 }

@@ -1,11 +1,8 @@
 // The operator's view "health": readiness, and the metrics of relay, queue and process.
-import { Alert, List, Progress, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Alert, Progress, SimpleGrid, Stack, Text } from "@mantine/core";
 import { type ReactNode, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES } from "../../../../core/commands/command.ts";
-import { NOTICE_CODES } from "../../../../core/notice-codes.ts";
-import type { Notice, Readiness } from "../../../../core/wire/health.ts";
-import type { ApiError } from "../../../api/request.ts";
 import { Icon } from "../../../parts/icon.tsx";
 import { LoadingState } from "../../../parts/states.tsx";
 import { useCodeMeaning } from "../../../parts/text/game-error-text.ts";
@@ -15,6 +12,7 @@ import { useFormat, useNow } from "../../../state/time/use-format.ts";
 import { Figure, PlainTable, useRefusalNames } from "../fields.tsx";
 import { useLooseTexts } from "../form.tsx";
 import { Hint, Section } from "../layout.tsx";
+import { ReadinessAlert } from "./notices.tsx";
 
 const POLL_INTERVAL_MS = 5_000;
 const MEGABYTE_BYTES = 1_048_576;
@@ -30,7 +28,6 @@ export function HealthView() {
   const format = useFormat();
   const now = useNow();
   const admin = useAdmin();
-  const readiness = useAdminQuery(["readiness"], admin.readReadiness, POLL_INTERVAL_MS);
   const reading = useAdminQuery(["metrics"], admin.readMetrics, POLL_INTERVAL_MS);
   const metrics = useMemo(() => reading.value !== undefined && new Metrics(reading.value), [reading.value]);
   return (
@@ -44,7 +41,7 @@ export function HealthView() {
         )
       }
     >
-      <ReadinessAlert readiness={readiness.error ? undefined : readiness.value} error={readiness.error} />
+      <ReadinessAlert />
       {reading.error && (
         <Alert color="orange" icon={<Icon name="warning" />}>
           {t("noMetrics", { message: reading.error.message, code: reading.error.code })}
@@ -61,63 +58,6 @@ export function HealthView() {
       )}
     </ViewPage>
   );
-}
-
-function ReadinessAlert(props: { readonly readiness: Readiness | undefined; readonly error: ApiError | undefined }) {
-  const { t } = useTranslation(["operatorHealth", "status"]);
-  const { readiness, error } = props;
-  if (error) {
-    const isUnreachable = error.code === 0;
-    return (
-      <Alert
-        role="alert"
-        color="red"
-        icon={<Icon name="warning" />}
-        title={t(isUnreachable ? "status:title.unreachable" : "notReady")}
-      >
-        {Object.entries(error.details ?? {}).map(([part, what]) => (
-          <Text size="sm" key={part} lang="en">
-            {part}: {what}
-          </Text>
-        ))}
-      </Alert>
-    );
-  }
-  if (!readiness) return null;
-  const { notices } = readiness;
-  return (
-    <Alert
-      color={notices.length === 0 ? "teal" : "yellow"}
-      icon={<Icon name={notices.length === 0 ? "check" : "warning"} />}
-      title={t("ready")}
-    >
-      {t("readyText")} {notices.length > 0 && t("notices")}
-      {notices.length > 0 && (
-        <List size="sm" mt={4} className="untrusted">
-          {notices.map((notice) => (
-            <NoticeItem key={notice.code} notice={notice} />
-          ))}
-        </List>
-      )}
-    </Alert>
-  );
-}
-
-function NoticeItem({ notice }: { readonly notice: Notice }) {
-  const { t } = useTranslation("operatorHealth");
-  const format = useFormat();
-  const { code, message, count = 0, servers = [], retry_after = 0, reason, address } = notice;
-  // The instance that answers may be newer than this page.
-  if (!(code in NOTICE_CODES)) return <List.Item lang="en">{message}</List.Item>;
-  const values = {
-    message,
-    n: format.number(count),
-    servers: servers.join(", ") + (count > servers.length ? ", …" : ""),
-    time: format.duration(retry_after * 1000),
-    reason,
-    address,
-  };
-  return <List.Item>{t(`notice.${code}`, values)}</List.Item>;
 }
 
 /** A number with the texts of its name, its `hint` and its `todo`. */
