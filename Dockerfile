@@ -1,6 +1,8 @@
 # Gatehouse as a container image: the single-file binary, the C library it is linked with, and nothing else. No shell, no
 # package manager, no superuser; the root file system may be read-only, because only /data is ever written to.
-FROM node:22-bookworm-slim AS build
+# What it is built in: any image with Node 20 or newer, npm and glibc.
+ARG BUILD_BASE=node:22-bookworm-slim
+FROM ${BUILD_BASE} AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund

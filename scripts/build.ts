@@ -1,11 +1,13 @@
 // npm run build: makes single-file binaries, which behave exactly like ./gatehouse. Without arguments it makes one for
-// every platform; --target selects platforms, and "host" is this machine. The tests build with --bytecode.
+// every platform; --target selects platforms, and "host" is this machine. The tests build with --bytecode. npm run deb adds
+// --deb: a Debian package of each Linux binary.
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildClients, CLIENTS_FOLDER } from "./build-clients.ts";
 import { buildDashboard, DASHBOARD_FOLDER } from "./build-dashboard.ts";
+import { type DebianArchitecture, packDebian } from "./debian-package.ts";
 import { fetchReference, SCALAR_PATH } from "./fetch-reference.ts";
 import { obtainRuntime } from "./runtimes.ts";
 
@@ -22,6 +24,8 @@ type Target = {
   readonly architecture: NodeJS.Architecture;
 };
 
+const DEBIAN_ARCHITECTURES: Partial<Record<NodeJS.Architecture, DebianArchitecture>> = { x64: "amd64", arm64: "arm64" };
+
 const TARGETS: readonly Target[] = [
   target("linux-x64", "bun-linux-x64", "bun-linux-x64", "linux", "x64"),
   target("linux-arm64", "bun-linux-arm64", "bun-linux-aarch64", "linux", "arm64"),
@@ -30,10 +34,11 @@ const TARGETS: readonly Target[] = [
   target("windows-x64", "bun-windows-x64", "bun-windows-x64", "win32", "x64"),
 ];
 
-const USAGE = `usage: npm run build -- [--target <name>]... [--outdir <folder>] [--bytecode]
+const USAGE = `usage: npm run build -- [--target <name>]... [--outdir <folder>] [--bytecode] [--deb]
   targets: ${TARGETS.map(({ name }) => name).join(", ")}, and host for this machine
   without --target it makes all of them
-  --bytecode makes a larger binary of the same code, which starts faster`;
+  --bytecode makes a larger binary of the same code, which starts faster
+  --deb also makes a Debian package of each Linux binary, with dpkg-deb`;
 
 function target(
   name: string,
@@ -126,15 +131,18 @@ async function main(): Promise<number> {
   let outdir: string;
   let buildsAll: boolean;
   let bytecode: boolean;
+  let packs: boolean;
   try {
     const { values } = parseArgs({
       options: {
         target: { type: "string", multiple: true },
         outdir: { type: "string" },
         bytecode: { type: "boolean", default: false },
+        deb: { type: "boolean", default: false },
       },
     });
     bytecode = values.bytecode;
+    packs = values.deb;
     buildsAll = values.target === undefined;
     targets = parseTargets(values.target ?? []);
     outdir = values.outdir === undefined ? DIST : resolve(values.outdir);
@@ -159,20 +167,28 @@ async function main(): Promise<number> {
   }
   const sums: string[] = [];
   let failures = 0;
-  for (const each of targets) {
-    process.stdout.write(each.name.padEnd(NAME_WIDTH));
+  const make = async (name: string, run: () => Promise<string>) => {
+    process.stdout.write(name.padEnd(NAME_WIDTH));
     const startedAt = performance.now();
     try {
-      const file = await build(each, outdir, bytecode);
-      if (isThisMachine(each)) giveShortName(file, outdir);
+      const file = await run();
       sums.push(`${await hashFile(file)}  ${basename(file)}`);
       const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
       const size = Math.round(statSync(file).size / MIB);
       process.stdout.write(`${relative(process.cwd(), file)}  ${size} MiB  ${seconds} s\n`);
+      return file;
     } catch (error) {
       failures++;
       process.stdout.write(`not made: ${error instanceof Error ? error.message : error}\n`);
+      return undefined;
     }
+  };
+  for (const each of targets) {
+    const file = await make(each.name, () => build(each, outdir, bytecode));
+    if (file === undefined) continue;
+    if (isThisMachine(each)) giveShortName(file, outdir);
+    const architecture = each.platform === "linux" ? DEBIAN_ARCHITECTURES[each.architecture] : undefined;
+    if (packs && architecture) await make(`deb ${architecture}`, async () => packDebian(file, architecture, outdir));
   }
   writeFileSync(join(outdir, "SHA256SUMS"), sums.map((line) => `${line}\n`).join(""));
   // Without --target, a platform that cannot be built here is no failure as long as another one was built.

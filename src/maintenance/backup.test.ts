@@ -4,6 +4,9 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeOldFile, OLD_SCHEMA, OLD_SECRET } from "../../test/store/old-files.ts";
+import { ARCHIVE_MIGRATIONS } from "../database/archive/migrations.ts";
+import { ARCHIVE_FORMAT, openArchiveFile } from "../database/archive/open-archive-file.ts";
+import { openDatabaseFile } from "../database/sqlite.ts";
 import { openStoreFile } from "../database/store/open-store-file.ts";
 import { parseConfig } from "../instance/config.ts";
 import { makeBackup, restoreBackup } from "./backup.ts";
@@ -50,6 +53,44 @@ test.each([
   ]);
   db.close();
 });
+
+/** An archive as the version with this schema has left it, with two events. */
+function makeOldArchive(path: string, schema: number): void {
+  const migrations = { ...ARCHIVE_MIGRATIONS, steps: ARCHIVE_MIGRATIONS.steps.slice(0, schema) };
+  const db = openDatabaseFile(path, ARCHIVE_FORMAT, migrations);
+  db.exec(`INSERT INTO ledgers (ledger, server_id, version, last_number, last_mark, floor_number, floor_mark, last_day,
+      identity_count) VALUES (1, 'srv_a', 1, 2, 0, 0, 0, 0, 0);
+    INSERT INTO events (ledger, number, mark, kind, at, seen_at, source, is_backfill, data)
+      VALUES (1, 1, 0, 1, 5, 5, 'log', 0, '{}'), (1, 2, 0, 1, 6, 6, 'log', 0, '{}')`);
+  db.close();
+}
+
+const OLD_SCHEMAS = Array.from({ length: OLD_SCHEMA }, (_, index) => {
+  return [index + 1, Math.min(index + 1, ARCHIVE_MIGRATIONS.steps.length)] as const;
+});
+
+test.each(OLD_SCHEMAS)(
+  "a backup that has schema %p, with an archive of schema %p, is restored whole",
+  (schema, ofArchive) => {
+    const restored = newFolder();
+    const file = join(newFolder(), "backup.db");
+    makeOldFile(file, schema);
+    makeOldArchive(file.replace(".db", ".archive.db"), ofArchive);
+    const archive = { servers: 1, events: 2 };
+    expect(restoreBackup(configOf(restored), file)).toMatchObject({ servers: 2, archive });
+    const db = openStoreFile(join(restored, "gatehouse.db"));
+    expect(db.query("SELECT server_id FROM servers ORDER BY seq").values()).toEqual([["srv_a"], ["srv_b"]]);
+    expect(db.query("SELECT 1 FROM commands WHERE status = 'queued'").all()).toEqual([]);
+    db.close();
+    const events = openArchiveFile(join(restored, "archive.db"));
+    expect(events.query("SELECT number, at FROM events").values()).toEqual([
+      [1, 5],
+      [2, 6],
+    ]);
+    expect(events.query("PRAGMA user_version").values()).toEqual([[ARCHIVE_MIGRATIONS.steps.length]]);
+    events.close();
+  },
+);
 
 test("a restore ends the sessions and invitations of people, and keeps people, passkeys and roles", () => {
   const [old, restored] = [newFolder(), newFolder()];

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { accessSync, constants, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
+import { SCALAR } from "../../src/http/web/scalar-package.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const FOLDER = join(ROOT, ".github/workflows");
@@ -27,10 +28,10 @@ function listCommands(name: string): string[] {
 }
 
 describe.each(readdirSync(FOLDER))("%s", (name) => {
-  test("uses only GitHub's own actions, by major version", () => {
-    const used = listSteps(name).flatMap(({ uses }) => uses ?? []);
-    expect(used.length).toBeGreaterThan(0);
-    for (const each of used) expect(each).toMatch(/^actions\/[\w-]+@v\d+$/);
+  test("uses only GitHub's own actions, each pinned to a commit whose version is beside it", () => {
+    const used = readFileSync(join(FOLDER, name), "utf8").match(/(?<=uses: ).*/g) ?? [];
+    expect(used).toHaveLength(listSteps(name).filter(({ uses }) => uses).length);
+    for (const each of used) expect(each).toMatch(/^actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
   test("runs .ci/run, and calls only existing npm scripts", () => {
@@ -55,6 +56,41 @@ test("a release has a binary for every platform that can be built for", async ()
   const built = Array.from(build.matchAll(/--target (\S+)/g), ([, target = ""]) => target);
   expect(known.length).toBeGreaterThan(3);
   expect(built.toSorted()).toEqual(known.toSorted());
+});
+
+test("a release has the Debian packages, a list of components, and checksums and provenance of every file", () => {
+  const { release } = (readYaml(".github/workflows/release.yml") as Workflow).jobs;
+  const steps = release?.steps ?? [];
+  const indexOf = (words: string) => steps.findIndex((step) => JSON.stringify(step).includes(words));
+  const inOrder = [
+    "--deb",
+    "gatehouse_*.deb",
+    "npm run --silent sbom",
+    "sha256sum * >",
+    "subject-checksums",
+    "release/*",
+  ];
+  const indexes = inOrder.map(indexOf);
+  expect(indexes).not.toContain(-1);
+  expect(indexes).toEqual(indexes.toSorted((a, b) => a - b));
+});
+
+test("the list of components names what is shipped, and nothing that only development needs", async () => {
+  const child = Bun.spawn([process.execPath, "--no-env-file", join(ROOT, "scripts/sbom.ts")], { stdout: "pipe" });
+  const { metadata, components } = (await child.stdout.json()) as {
+    readonly metadata: { readonly component: { readonly name: string } };
+    readonly components: readonly {
+      readonly name: string;
+      readonly version: string;
+      readonly hashes: readonly object[];
+    }[];
+  };
+  expect(await child.exited).toBe(0);
+  expect(metadata.component).toMatchObject({ name: "gatehouse", version: manifest.version, type: "application" });
+  const names = components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining([...Object.keys(manifest.dependencies), SCALAR.name]));
+  expect(names.filter((name) => name in manifest.devDependencies || name.startsWith("@typescript/"))).toEqual([]);
+  expect(components.filter(({ hashes }) => hashes.length === 0)).toEqual([]);
 });
 
 test("a release publishes both clients with their provenance, without the right to change the repository", () => {
