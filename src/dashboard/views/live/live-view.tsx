@@ -75,7 +75,8 @@ function LiveAlerts() {
   );
 }
 
-function Cockpit({ state }: { readonly state: ServerState }) {
+/** Rendered again only when a reading brings something else. */
+const Cockpit = memo(function Cockpit({ state }: { readonly state: ServerState }) {
   return (
     <div className="live-stack">
       <Strip state={state} />
@@ -96,7 +97,7 @@ function Cockpit({ state }: { readonly state: ServerState }) {
       </div>
     </div>
   );
-}
+});
 
 /** The first of the calls, the newest, and a link to all of them. */
 function LiveCalls() {
