@@ -5,7 +5,6 @@ import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } fro
 import type { ApiError } from "./api/request.ts";
 import { FrameBody } from "./frame/frame.tsx";
 import { loadOperatorFrame, PersonFrame } from "./frame/person-frame.tsx";
-import { useRings } from "./frame/use-rings.ts";
 import { listViews } from "./frame/view-list.ts";
 import { LazyView } from "./parts/lazy-view.tsx";
 import { LoadingState } from "./parts/states.tsx";
@@ -158,7 +157,6 @@ function Frame() {
 
 function CallerFrame({ isFirst }: { readonly isFirst: RefObject<boolean> }) {
   const name = useServerState().state?.Name;
-  useRings(name);
   return <FrameBody name={name} isFirst={isFirst} />;
 }
 

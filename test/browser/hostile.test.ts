@@ -166,17 +166,9 @@ for (const size of IS_LONG ? SIZES : (["desktop"] as const)) {
       await expectHarmless(page);
       await expectNoSidewaysScroll(page);
     });
-    expect(views).toEqual([
-      "overview",
-      "servers",
-      "people",
-      "keys",
-      "blocks",
-      "commands",
-      "webhooks",
-      "audit",
-      "health",
-    ]);
+    const all = ["overview", "servers", "people", "keys", "blocks", "commands", "webhooks", "audit", "health"];
+    // On a phone the bar with the first views comes after the others.
+    expect(views.toSorted()).toEqual(all.toSorted());
   });
 }
 

@@ -63,7 +63,7 @@ export const ServerResource = Type.Object({
   ),
   open_modcalls: orNull(
     Count,
-    "Calls for a moderator that nobody has answered, by the last good reading, 0 when it was offline; null when there is none",
+    "Calls for a moderator of the last hour that nobody has answered and whose callers are there, by the last good reading, 0 when it was offline; null when there is none",
   ),
   open_calls: orNull(
     Count,

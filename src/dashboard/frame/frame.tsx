@@ -25,6 +25,7 @@ import { PlayerDrawer } from "./player-drawer.tsx";
 import { useServerLook } from "./server-look.tsx";
 import { ServerSwitcher } from "./server-switcher.tsx";
 import { RequestsLeft, StatusBar } from "./status-bar.tsx";
+import { useRings } from "./use-rings.ts";
 import { listViews, splitForPhone, type View } from "./view-list.ts";
 
 const MAIN_ID = "content";
@@ -52,11 +53,16 @@ export function FrameBody(props: FrameBodyProps) {
     <ModCallsProvider>
       <PlayerTeamsProvider>
         <AlertsProvider>
-          <FrameContent {...props} />
+          <RingingContent {...props} />
         </AlertsProvider>
       </PlayerTeamsProvider>
     </ModCallsProvider>
   );
+}
+
+function RingingContent(props: FrameBodyProps) {
+  useRings(props.name);
+  return <FrameContent {...props} />;
 }
 
 function FrameContent(props: FrameBodyProps) {
@@ -129,7 +135,7 @@ function FrameContent(props: FrameBodyProps) {
           </Group>
           <Group gap={4} wrap="nowrap" flex="none" className="touch">
             <FindButton onClick={() => palette.open(true)} />
-            {session.kind === "caller" && <AlertsButton sections={session.sections} />}
+            {session.kind !== "admin" && <AlertsButton sections={session.sections} />}
             {!isPhone && <NameMenu onHelp={() => help.open(true)} />}
           </Group>
         </Group>

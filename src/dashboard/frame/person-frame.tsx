@@ -21,7 +21,6 @@ import {
   valuesOfProblem,
 } from "../state/session/session.ts";
 import { FrameBody } from "./frame.tsx";
-import { useRings } from "./use-rings.ts";
 
 export const loadOperatorFrame = async () => (await import("./operator-frame.tsx")).OperatorFrame;
 
@@ -137,7 +136,6 @@ function OpenedServer(props: {
 
 function ServerBody(props: { readonly name: string | undefined; readonly isFirst: RefObject<boolean> }) {
   const { t } = useTranslation("fleet");
-  useRings(props.name);
   return <FrameBody name={props.name} isFirst={props.isFirst} back={{ href: hrefOf("overview"), label: t("title") }} />;
 }
 

@@ -1,12 +1,13 @@
 // How fresh the data is, as a pill in the header: the state and the age. Views say in a banner what went wrong.
 import { ActionIcon, Tooltip } from "@mantine/core";
+import { memo } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "../parts/icon.tsx";
 import { Note } from "../parts/text/plain-text.tsx";
 import { useStreamStatus } from "../state/ledger/use-live-stream.tsx";
 import { type Condition, judgeAge } from "../state/server/server-poll.ts";
 import { useServerState } from "../state/server/use-server-state.tsx";
-import { useFormat, useNow } from "../state/time/use-format.ts";
+import { useFormat, useNow, useSecond } from "../state/time/use-format.ts";
 
 const COLOURS: Readonly<Record<Condition, string>> = {
   loading: "gray",
@@ -23,7 +24,7 @@ const COLOURS: Readonly<Record<Condition, string>> = {
 export function StatusBar() {
   const { t } = useTranslation("status");
   const format = useFormat();
-  const now = useNow();
+  const now = useSecond();
   const view = useServerState();
   const hasStream = useStreamStatus() === "live";
   const { dataAt, retryAt, refresh, isFetching } = view;
@@ -52,21 +53,34 @@ export function StatusBar() {
       ) : (
         dataAt !== undefined && <span className="status-age">{t("age", { age: format.duration(now - dataAt) })}</span>
       )}
-      <Tooltip label={t("refresh")}>
-        <ActionIcon
-          aria-label={t("refresh")}
-          onClick={refresh}
-          size="sm"
-          data-disabled={isPointless}
-          aria-disabled={isPointless}
-          aria-busy={isFetching}
-        >
-          <Icon name="refresh" size={14} />
-        </ActionIcon>
-      </Tooltip>
+      <RefreshButton onClick={refresh} isPointless={isPointless} isFetching={isFetching} />
     </section>
   );
 }
+
+/** Apart, because the age beside it changes every second. */
+const RefreshButton = memo(function RefreshButton(props: {
+  readonly onClick: () => void;
+  readonly isPointless: boolean;
+  readonly isFetching: boolean;
+}) {
+  const { t } = useTranslation("status");
+  const { onClick, isPointless, isFetching } = props;
+  return (
+    <Tooltip label={t("refresh")}>
+      <ActionIcon
+        aria-label={t("refresh")}
+        onClick={onClick}
+        size="sm"
+        data-disabled={isPointless}
+        aria-disabled={isPointless}
+        aria-busy={isFetching}
+      >
+        <Icon name="refresh" size={14} />
+      </ActionIcon>
+    </Tooltip>
+  );
+});
 
 /** Below this part of the limit the user should know about it. */
 const FEW = 0.25;

@@ -10,7 +10,7 @@ import type { ApiError } from "../api/request.ts";
 import type { Condition } from "../state/server/server-poll.ts";
 import type { ServerView } from "../state/server/use-server-state.tsx";
 import { useSession } from "../state/session/session.ts";
-import { useFormat, useNow } from "../state/time/use-format.ts";
+import { useFormat, useSecond } from "../state/time/use-format.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { useGameErrorText } from "./text/game-error-text.ts";
 import { Heading } from "./text/plain-text.tsx";
@@ -134,7 +134,7 @@ export function useProblemSentence(): (
 
 function ProblemState({ view, condition }: { readonly view: ServerView; readonly condition: Problem }) {
   const { t } = useTranslation("status");
-  const text = useProblemSentence()(view, useNow());
+  const text = useProblemSentence()(view, useSecond());
   return (
     <Notice icon={ICONS[condition]} title={t(`title.${isBadKey(view.error) ? "badKey" : condition}`)}>
       {text}
@@ -144,7 +144,7 @@ function ProblemState({ view, condition }: { readonly view: ServerView; readonly
 
 function ProblemBanner({ view, condition }: { readonly view: ServerView; readonly condition: Problem }) {
   const { t } = useTranslation("status");
-  const text = useProblemSentence()(view, useNow());
+  const text = useProblemSentence()(view, useSecond());
   return (
     <Alert
       color="orange"

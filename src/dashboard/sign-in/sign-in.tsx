@@ -18,7 +18,7 @@ import {
   valuesOfProblem,
 } from "../state/session/session.ts";
 import { canUsePasskeys, usePasskey } from "../state/session/use-passkey.ts";
-import { useNow } from "../state/time/use-format.ts";
+import { useSecond } from "../state/time/use-format.ts";
 import { SignInPaper } from "./sign-in-paper.tsx";
 
 /** The page does not wait longer for what it can offer. */
@@ -169,7 +169,7 @@ function useMethods(): SignInMethods | undefined {
 
 function ProblemAlert({ title, problem }: { readonly title: string; readonly problem: SignInProblem }) {
   const { t } = useTranslation("signIn");
-  const values = valuesOfProblem(problem, useNow());
+  const values = valuesOfProblem(problem, useSecond());
   return (
     <Alert role="alert" color="red" title={title} icon={<Icon name="warning" />}>
       {/* A screen reader reads this once, not every second. */}

@@ -87,11 +87,14 @@ test("a number of players that cannot be told exactly is null", async () => {
   }
 });
 
-test("queue, unanswered calls for a moderator and emergency calls are counted, and are 0 once it is offline", async () => {
+test("queue, calls for a moderator that wait and emergency calls are counted, and are 0 once it is offline", async () => {
   const hint = { limit: null, remaining: null, resetAt: null, retryAfterMs: null };
   const parts = partsWith("40", {
     Queue: "[90071992547409931,2,3]",
-    ModCalls: `[{"Caller":"A:1","Moderator":null},{"Caller":"B:2"},{"Caller":"\\"Moderator\\":C","Moderator":"D:4"}]`,
+    Players: `[{"Player":"A:1"},{"Player":"Renamed:2"},{"Player":"E:5"}]`,
+    // Of these somebody has come to one, one caller has left, and one call is an hour old.
+    ModCalls: `[{"Caller":"A:1","Moderator":null},{"Caller":"B:2"},{"Caller":"\\"Moderator\\":C","Moderator":"D:4"},
+      {"Caller":"Gone:3"},{"Caller":"E:5","Timestamp":${stage.now / 1000 - 3_600}}]`,
     EmergencyCalls: `[{"Team":"Police","Players":[1,2]}]`,
   });
   stage.answerCall = () => ({ hint, parts, content: { settings: {}, sections: {} } });

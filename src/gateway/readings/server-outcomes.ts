@@ -1,9 +1,12 @@
 // What the latest reading of each server brought, for operators. Kept while the server exists, also after its status was
 // dropped because nobody reads it any more.
+import { playerIdOf } from "../../core/events/elements.ts";
 import type { GameServer } from "../../core/game-server.ts";
+import { EXPIRED_AFTER_MS } from "../../core/modcalls/mod-calls.ts";
 import type { ServerParts, UpstreamFailure } from "../../core/ports/upstream.ts";
 import { OFFLINE } from "../../core/readings/upstream-codes.ts";
 import { SECTIONS, type Section } from "../../core/sections.ts";
+import type { ModCall, Player } from "../../core/wire/server-info.ts";
 import type { ServerStatus } from "./server-status.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -15,7 +18,7 @@ export type ServerCounts = {
   readonly players: number | null;
   readonly playersMax: number | null;
   readonly queue: number | null;
-  /** Calls for a moderator that nobody has answered. */
+  /** Calls for a moderator that wait: not answered, not an hour old, and their callers are on the server. */
   readonly openModCalls: number | null;
   readonly openCalls: number | null;
 };
@@ -53,7 +56,7 @@ export class ServerOutcomes {
 
   learnReading({ serverId, keyRevision }: StatusKey, { parts, fetchedAt }: Snapshot): void {
     this.#outcomes.set(serverId, {
-      ...{ keyRevision, state: "online", counts: countParts(parts) },
+      ...{ keyRevision, state: "online", counts: countParts(parts, fetchedAt) },
       ...{ lastReadAt: fetchedAt, lastError: null },
     });
   }
@@ -96,13 +99,13 @@ export function toldAt({ lastReadAt, lastError }: ServerOutcome): number {
   return Math.max(lastReadAt ?? 0, lastError?.at ?? 0);
 }
 
-function countParts({ base, sections }: ServerParts): ServerCounts {
+function countParts({ base, sections }: ServerParts, now: number): ServerCounts {
   const list = (name: Section) => parseList(sections[SECTIONS.indexOf(name)]);
   return {
     players: findCount(PLAYERS, base),
     playersMax: findCount(PLAYERS_MAX, base),
     queue: list("Queue").length,
-    openModCalls: list("ModCalls").filter(isUnanswered).length,
+    openModCalls: countWaiting(list("ModCalls") as readonly ModCall[], () => list("Players") as readonly Player[], now),
     openCalls: list("EmergencyCalls").length,
   };
 }
@@ -118,6 +121,12 @@ function parseList(text = "[]"): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-function isUnanswered(modCall: unknown): boolean {
-  return !(modCall as { readonly Moderator?: string | null }).Moderator;
+/** The players are parsed only when somebody may wait. */
+function countWaiting(modCalls: readonly ModCall[], listPlayers: () => readonly Player[], now: number): number {
+  const open = modCalls.filter(
+    ({ Moderator, Timestamp }) => !Moderator && now - (Timestamp ?? Number.POSITIVE_INFINITY) * 1000 < EXPIRED_AFTER_MS,
+  );
+  if (open.length === 0) return 0;
+  const here = new Set(listPlayers().map(({ Player }) => playerIdOf(Player)));
+  return open.filter(({ Caller }) => here.has(playerIdOf(Caller))).length;
 }

@@ -23,7 +23,7 @@ export const player = {
       waiting: "waiting",
       claimed: "on the way",
       answered: "answered",
-      left: "left",
+      left: "caller left",
       expired: "not answered",
     },
     unknown: "Gatehouse has never seen this player on the server.",

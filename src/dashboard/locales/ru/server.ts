@@ -99,10 +99,10 @@ export const live: Translation<typeof english.live> = {
   strip: {
     title: "Коротко",
     of: "из {{max}}",
-    staff: "Персонал на смене",
+    staff: "На смене",
     calls: "Ждут вызовы",
     alerts: "Оповещения",
-    day: "Игроки за 24 ч, не более {{max}}",
+    day: "За сутки, не более {{max}}",
     dayLabel: "Игроки за последние 24 часа",
   },
   kills: {

@@ -26,17 +26,23 @@ const PlayerTeamsContext = createContext(NO_TEAMS);
 /** Tells all names of a page the teams of the players, as far as any view has read them. */
 export function PlayerTeamsProvider({ children }: { readonly children: ReactNode }) {
   const players = useServerState().state?.Players;
-  const last = useRef(NO_TEAMS);
-  const teams = useMemo(() => {
-    if (!players) return last.current;
-    const read = new Map(players.map(({ Player, Team }) => [parsePlayerRef(Player).id ?? "", Team ?? ""]));
+  const teams = useMemo(
+    () => players && new Map(players.map(({ Player, Team }) => [parsePlayerRef(Player).id ?? "", Team ?? ""])),
+    [players],
+  );
+  return <PlayerTeamsContext value={useSameMap(teams) ?? NO_TEAMS}>{children}</PlayerTeamsContext>;
+}
+
+/** Gives the map of before while the entries are the same, or none are known, so that nothing is rendered again. */
+export function useSameMap(map: ReadonlyMap<string, string> | undefined): ReadonlyMap<string, string> | undefined {
+  const last = useRef(map);
+  return useMemo(() => {
+    const before = last.current;
     const isSame =
-      read.size === last.current.size && Array.from(read).every(([id, team]) => last.current.get(id) === team);
-    // The same map again renders no name again.
-    if (!isSame) last.current = read;
+      before && map?.size === before.size && Array.from(map).every(([key, text]) => before.get(key) === text);
+    if (map && !isSame) last.current = map;
     return last.current;
-  }, [players]);
-  return <PlayerTeamsContext value={teams}>{children}</PlayerTeamsContext>;
+  }, [map]);
 }
 
 /** The initials of a player in the colour of their team, grey for a player who is not on the server. */

@@ -1,10 +1,9 @@
 // Shows times in the user's time zone: a moment and how long ago it was, a day, and how long somebody has waited.
 import { Text, Title } from "@mantine/core";
-import { createContext, type ReactNode, useCallback, useContext, useMemo, useSyncExternalStore } from "react";
+import { createContext, type ReactNode, useCallback, useContext, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { useLiveStream } from "../../state/ledger/use-live-stream.tsx";
-import { SecondTicker, setPageTimer } from "../../state/time/throttle.ts";
-import { getFormats, splitDuration, useFormat, useNow } from "../../state/time/use-format.ts";
+import { getFormats, splitDuration, useFormat, useNow, useSecond } from "../../state/time/use-format.ts";
 
 /** The largest time that a Date can hold. */
 const DATE_MAX_MS = 8.64e15;
@@ -106,15 +105,6 @@ function useDayName(at: number | undefined): string {
   return name.charAt(0).toLocaleUpperCase(i18n.language) + name.slice(1);
 }
 
-const ticker = new SecondTicker({
-  setTimer: setPageTimer,
-  isHidden: () => document.hidden,
-  onVisibility(run) {
-    document.addEventListener("visibilitychange", run);
-    return () => document.removeEventListener("visibilitychange", run);
-  },
-});
-
 /** Writes a duration: "12 s", "4 min 05 s", "1 h 30 min". */
 export function useExactDuration(): (ms: number, round?: "down" | "up") => string {
   const { t } = useTranslation("calls");
@@ -133,10 +123,10 @@ export function WaitingTime({ since }: { readonly since: number | undefined }) {
   const format = useFormat();
   const write = useExactDuration();
   const stream = useLiveStream();
-  useSyncExternalStore(ticker.subscribe, () => ticker.ticks);
+  const second = useSecond();
   if (since === undefined) return t("moderator.waitsUnknown");
   // The clock of this machine may be wrong; the stream knows the clock of Gatehouse.
-  const now = stream?.serverNow ?? Date.now();
+  const now = stream?.serverNow ?? second;
   return (
     <time
       dateTime={new Date(since).toISOString()}

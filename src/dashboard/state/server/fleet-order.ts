@@ -2,6 +2,7 @@
 import { BAD_KEY_CODES } from "../../../core/readings/upstream-codes.ts";
 import type { ServerResource } from "../../../core/wire/server.ts";
 import type { ServerState } from "../../api/caller.ts";
+import { groupCalls, readGameList } from "../calls/mod-calls.ts";
 import type { Condition, Reading } from "./server-poll.ts";
 
 /** Worst first. `unknown`: nothing was read yet. `calls`: somebody waits for a moderator. */
@@ -87,7 +88,7 @@ export function judgeReading(reading: KeyReading, now: number, staleAfterMs: num
   if (condition === "limited" || condition === "blocked") return "paused";
   if (condition === "offline") return "offline";
   if (!state || dataAt === undefined) return "unknown";
-  return now - dataAt > staleAfterMs ? "stale" : judgeCounts(countState(state));
+  return now - dataAt > staleAfterMs ? "stale" : judgeCounts(countState(state, now));
 }
 
 function judgeCounts({ players, playersMax, openModCalls }: FleetCounts): Standing {
@@ -106,13 +107,13 @@ export function countServer(server: ServerResource): FleetCounts {
 }
 
 /** Sections that the key may not read are not known. */
-export function countState(state: ServerState | undefined): FleetCounts {
+export function countState(state: ServerState | undefined, now: number): FleetCounts {
   if (!state) return NO_COUNTS;
   return {
     players: state.CurrentPlayers,
     playersMax: state.MaxPlayers,
     queue: state.Queue?.length ?? null,
-    openModCalls: state.ModCalls?.filter(({ Moderator }) => !Moderator).length ?? null,
+    openModCalls: state.ModCalls ? groupCalls(readGameList(state.ModCalls, state.Players, now), now).waiting : null,
     openCalls: state.EmergencyCalls?.length ?? null,
   };
 }

@@ -79,10 +79,18 @@ describe("the poll of the servers in the background", () => {
 
   test("reads only what the overview counts and the key may read", async () => {
     const stage = new Stage();
-    const poll = stage.poll([stage.member("a"), stage.member("b", ["Players", "ModCalls"]), stage.member("c", [])]);
+    const poll = stage.poll([
+      stage.member("a"),
+      stage.member("b", ["Players", "Staff", "ModCalls"]),
+      stage.member("c", []),
+    ]);
     poll.start();
     await stage.advance(2_000);
-    expect(stage.requests.map(({ sections }) => sections)).toEqual(["Queue,ModCalls,EmergencyCalls", "ModCalls", ""]);
+    expect(stage.requests.map(({ sections }) => sections)).toEqual([
+      "Players,Queue,ModCalls,EmergencyCalls",
+      "Players,ModCalls",
+      "",
+    ]);
     poll.stop();
   });
 
@@ -94,9 +102,9 @@ describe("the poll of the servers in the background", () => {
     poll.start();
     await stage.advance(1_000);
     expect(stage.requests.map(({ sections }) => sections)).toEqual([
-      "Queue,ModCalls,EmergencyCalls",
+      "Players,Queue,ModCalls,EmergencyCalls",
       "the key",
-      "ModCalls,EmergencyCalls",
+      "Players,ModCalls,EmergencyCalls",
     ]);
     poll.stop();
   });

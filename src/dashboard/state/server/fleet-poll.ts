@@ -7,7 +7,7 @@ import { type SetTimer, setPageTimer } from "../time/throttle.ts";
 import { type Reading, ServerPoll } from "./server-poll.ts";
 
 /** What the overview counts. */
-export const FLEET_SECTIONS: readonly Section[] = ["Queue", "ModCalls", "EmergencyCalls"];
+export const FLEET_SECTIONS: readonly Section[] = ["Players", "Queue", "ModCalls", "EmergencyCalls"];
 export const FLEET_INTERVAL_MS = 30_000;
 /** Between the first readings of two servers. */
 export const STAGGER_MS = 500;

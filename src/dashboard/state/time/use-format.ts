@@ -1,7 +1,8 @@
 // The current time, and how times, numbers and durations are written in the user's language, region and time zone.
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../core/durations.ts";
+import { SecondTicker, setPageTimer } from "./throttle.ts";
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
@@ -81,7 +82,23 @@ function isLocale(name: string): boolean {
   }
 }
 
-export function useNow(everyMs = 1_000): number {
+const ticker = new SecondTicker({
+  setTimer: setPageTimer,
+  isHidden: () => document.hidden,
+  onVisibility(run) {
+    document.addEventListener("visibilitychange", run);
+    return () => document.removeEventListener("visibilitychange", run);
+  },
+});
+
+/** The time, each second. All that counts seconds changes together, so that the page is painted once. */
+export function useSecond(): number {
+  const ticks = useSyncExternalStore(ticker.subscribe, () => ticker.ticks);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each tick means that time has passed
+  return useMemo(() => Date.now(), [ticks]);
+}
+
+export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const tick = () => {

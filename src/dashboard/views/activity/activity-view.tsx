@@ -13,7 +13,7 @@ import { LazyView } from "../../parts/lazy-view.tsx";
 import { EmptyState, FailedState, LoadingState, Notice } from "../../parts/states.tsx";
 import { CountLine, Toolbar, usePhone } from "../../parts/table/table-toolbar.tsx";
 import { Fact, Note } from "../../parts/text/plain-text.tsx";
-import { CopyablePlayer } from "../../parts/text/player-name.tsx";
+import { CopyablePlayer, useSameMap } from "../../parts/text/player-name.tsx";
 import { DayTitle, Moment, NowProvider } from "../../parts/text/time.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { isPlayerId, mapPlayerNames } from "../../player-ref.ts";
@@ -235,6 +235,7 @@ function EventList(props: {
     const fromEvents = known.filter(({ name }) => name !== "").map(({ id, name }) => [id, name] as const);
     return new Map([...mapPlayerNames(players), ...fromEvents]);
   }, [players, known]);
+  const shownNames = useSameMap(names) ?? names;
   if (!list || (error && isFinal(error))) {
     return error ? <LedgerProblem error={error} onRetry={ledger.refresh} /> : <LoadingState />;
   }
@@ -244,7 +245,7 @@ function EventList(props: {
       <NewerEvents ledger={ledger} frame={frame} />
       {error && <Alert color="orange" title={t("stale")} icon={<Icon name="warning" />} />}
       {!isEmpty && <CountLine text={t("shown", { count: list.events.length })} announceOn={filter} />}
-      <PlayerNamesContext value={names}>
+      <PlayerNamesContext value={shownNames}>
         {days.map(({ key, at, entries }) => (
           <section key={key}>
             <DayTitle at={at} />

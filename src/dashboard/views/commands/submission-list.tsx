@@ -4,7 +4,7 @@ import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
 import type { ApiError } from "../../api/request.ts";
 import { markInvisible } from "../../parts/text/game-text.tsx";
-import { useFormat, useNow } from "../../state/time/use-format.ts";
+import { useFormat, useSecond } from "../../state/time/use-format.ts";
 import { CommandText } from "./command-status.tsx";
 import type { Submission } from "./submissions.ts";
 
@@ -93,7 +93,7 @@ export function SubmissionButtons(props: {
 }) {
   const { t } = useTranslation("commands");
   const format = useFormat();
-  const now = useNow();
+  const now = useSecond();
   const { phase, text, error, retryAt } = props.submission;
   const waitMs = Math.max(0, (retryAt ?? 0) - now);
   const mayRetry = phase === "lost" || isTemporary(error);

@@ -1,6 +1,6 @@
 // The view "live", a moderator's cockpit: one strip of numbers, alerts, calls, kills, joins; below, what changes seldom.
 
-import { Anchor, Badge, Box, Group, Progress, Text, useComputedColorScheme } from "@mantine/core";
+import { Anchor, Badge, Box, Progress, Text, useComputedColorScheme } from "@mantine/core";
 import { memo, useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Section } from "../../../core/sections.ts";
@@ -9,7 +9,7 @@ import type { EmergencyCall, ServerState } from "../../api/caller.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { LazyView } from "../../parts/lazy-view.tsx";
 import { ForbiddenNotice, ServerStateGate } from "../../parts/states.tsx";
-import { GameText } from "../../parts/text/game-text.tsx";
+import { GameText, markInvisible } from "../../parts/text/game-text.tsx";
 import { PlayerLink } from "../../parts/text/player-name.tsx";
 import { TeamLabel, useTeamName } from "../../parts/text/team.tsx";
 import { Ago, NowProvider, toMs } from "../../parts/text/time.tsx";
@@ -75,7 +75,8 @@ function LiveAlerts() {
   );
 }
 
-function Cockpit({ state }: { readonly state: ServerState }) {
+/** Rendered again only when a reading brings something else. */
+const Cockpit = memo(function Cockpit({ state }: { readonly state: ServerState }) {
   return (
     <div className="live-stack">
       <Strip state={state} />
@@ -96,7 +97,7 @@ function Cockpit({ state }: { readonly state: ServerState }) {
       </div>
     </div>
   );
-}
+});
 
 /** The first of the calls, the newest, and a link to all of them. */
 function LiveCalls() {
@@ -248,16 +249,14 @@ function EmergencyRow({ call }: { readonly call: EmergencyCall }) {
   return (
     <li>
       <Box miw={0}>
-        <Group gap={6} component="span" wrap="nowrap">
-          <Text size="sm" fw={600} component="span" style={{ flex: "none" }}>
+        <Text size="sm" component="div">
+          <Text span inherit fw={600}>
             <TeamLabel team={call.Team} />
-          </Text>
-          <Text size="sm" component="span">
-            {t("emergencies.number", { number: call.CallNumber ?? "?" })}
-            {call.Description && ": "}
-            {call.Description && <GameText text={call.Description} max={TEXT_SHOWN_MAX} />}
-          </Text>
-        </Group>
+          </Text>{" "}
+          {t("emergencies.number", { number: call.CallNumber ?? "?" })}
+          {call.Description && ": "}
+          {call.Description && <GameText text={call.Description} max={TEXT_SHOWN_MAX} />}
+        </Text>
         <Text size="xs" c="dimmed" component="div">
           {call.PositionDescriptor && <GameText text={call.PositionDescriptor} max={TEXT_SHOWN_MAX} />}
           {call.PositionDescriptor && units > 0 && " · "}
@@ -273,7 +272,7 @@ function ShortPlayerName({ player }: { readonly player: string | undefined }) {
   const { t } = useTranslation("live");
   const { name, id } = parsePlayerRef(player);
   return (
-    <Text size="sm" component="span" miw={0} title={id} className="live-name">
+    <Text size="sm" component="span" miw={0} title={markInvisible(player ?? "")} className="live-name one-line">
       {name.trim() === "" ? t("unnamed") : <PlayerLink player={{ name, id }} max={NAME_SHOWN_MAX} />}
     </Text>
   );

@@ -6,7 +6,7 @@ import type { BlockResource } from "../../../core/wire/key.ts";
 import { markInvisible, NamedSentence, NameText } from "../../parts/text/game-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, useAdminChange, usePagedList } from "../../state/session/use-admin.ts";
-import { useFormat, useNow } from "../../state/time/use-format.ts";
+import { useFormat, useSecond } from "../../state/time/use-format.ts";
 import { useServerNames } from "./fields.tsx";
 import { FormError } from "./form.tsx";
 import { SmallButton, SuccessMessage } from "./layout.tsx";
@@ -44,7 +44,7 @@ function BlockRow(props: {
 }) {
   const { t } = useTranslation("operatorBlocks");
   const format = useFormat();
-  const now = useNow();
+  const now = useSecond();
   const admin = useAdmin();
   const { block, serverName } = props;
   const label = block.label ?? t("gone");

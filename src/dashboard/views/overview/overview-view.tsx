@@ -231,7 +231,7 @@ function judgeRead(isUsable: boolean, reading: KeyReading | undefined, now: numb
   if (!isUsable) return { standing: "refused" as const, ...NO_COUNTS, readAt: null };
   return {
     standing: reading ? judgeReading(reading, now, FLEET_STALE_MS) : ("unknown" as const),
-    ...countState(reading?.state),
+    ...countState(reading?.state, now),
     readAt: reading?.dataAt ?? null,
   };
 }

@@ -73,23 +73,23 @@ const PlayerTable = memo(function PlayerTable({ players }: { readonly players: r
       valueColumn("team", t("column.team"), {
         value: ({ Team }) => searchTextOf(Team),
         show: (_, { Team = "" }) => <TeamName team={Team} />,
-        width: "11rem",
+        width: "9.5rem",
         phone: "side",
       }),
       valueColumn("callsign", t("column.callsign"), {
         value: ({ Callsign }) => Callsign,
         show: (callsign) => <GameText text={callsign} max={16} />,
-        width: "8rem",
+        width: "6.8rem",
       }),
       valueColumn("permission", t("column.permission"), {
         value: ({ Permission }) => Permission && namePermission(Permission),
         show: (name, { Permission }) => (Permission === NORMAL ? undefined : <GameText text={name} max={32} />),
-        width: "10rem",
+        width: "8.5rem",
       }),
       valueColumn("wanted", t("column.wanted"), {
         value: ({ WantedStars }) => WantedStars || undefined,
         show: (count) => <StarsCell count={count} />,
-        width: "7rem",
+        width: "5.8rem",
         phone: "side",
       }),
       valueColumn("place", t("column.place"), {

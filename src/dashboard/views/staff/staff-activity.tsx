@@ -34,7 +34,7 @@ export function StaffActivity() {
       valueColumn(id, t(`staff.column.${id}`), {
         value,
         show: (n) => (n === 0 ? undefined : <span className="numbers">{format.number(n)}</span>),
-        width: WIDE.has(id) ? "7.5rem" : "5rem",
+        width: WIDE.has(id) ? "6.3rem" : "5rem",
         phone: "tap",
         isNumber: true,
         isHiddenAtFirst,
@@ -54,14 +54,14 @@ export function StaffActivity() {
       valueColumn("seconds", t("staff.column.seconds"), {
         value: ({ seconds }) => seconds,
         show: (seconds) => <span className="numbers">{writePresence(seconds)}</span>,
-        width: "6.5rem",
+        width: "5.5rem",
         phone: "side",
         isNumber: true,
       }),
       valueColumn("teams", t("staff.column.teams"), {
         value: ({ teams }) => writeTeams(teams),
         show: (text, { teams }) => <TeamBar teams={teams} text={text} />,
-        width: "6rem",
+        width: "5.6rem",
         phone: "tap",
       }),
       count("commands", ({ commands }) => commands),
@@ -70,7 +70,7 @@ export function StaffActivity() {
       valueColumn("median", t("staff.column.median"), {
         value: ({ median_between }) => median_between?.[1],
         show: (_, { median_between }) => writeMedian(median_between),
-        width: "9.5rem",
+        width: "8.4rem",
         phone: "tap",
         isNumber: true,
       }),

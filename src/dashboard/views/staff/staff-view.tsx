@@ -87,8 +87,7 @@ const StaffTable = memo(function StaffTable(props: {
         show: (_, { isHere, team }) =>
           isHere ? (
             <span className="team-name">
-              {t("here")}
-              {team !== undefined && <TeamName team={team} />}
+              {t("here")} {team !== undefined && <TeamName team={team} />}
             </span>
           ) : (
             <Note span>{t("away")}</Note>

@@ -8,7 +8,7 @@ import { LoadingState } from "../../../parts/states.tsx";
 import { useCodeMeaning } from "../../../parts/text/game-error-text.ts";
 import { ViewPage } from "../../../parts/view-page.tsx";
 import { useAdmin, useAdminQuery } from "../../../state/session/use-admin.ts";
-import { useFormat, useNow } from "../../../state/time/use-format.ts";
+import { useFormat, useSecond } from "../../../state/time/use-format.ts";
 import { Figure, PlainTable, useRefusalNames } from "../fields.tsx";
 import { useLooseTexts } from "../form.tsx";
 import { Hint, Section } from "../layout.tsx";
@@ -26,7 +26,7 @@ const LONG_WAIT_SECONDS = 60;
 export function HealthView() {
   const { t } = useTranslation("operatorHealth");
   const format = useFormat();
-  const now = useNow();
+  const now = useSecond();
   const admin = useAdmin();
   const reading = useAdminQuery(["metrics"], admin.readMetrics, POLL_INTERVAL_MS);
   const metrics = useMemo(() => reading.value !== undefined && new Metrics(reading.value), [reading.value]);

@@ -61,7 +61,7 @@ export function usePersonColumns(
       makeColumn("sessions", t("column.sessions"), "text", ({ sessions }) => String(sessions), HIDDEN),
       makeColumn("passkeys", t("column.passkeys"), "text", ({ passkeys }) => String(passkeys), HIDDEN),
       // Only operators change operators.
-      makeButtons(t("table:buttons"), "12rem", (person) =>
+      makeButtons(t("table:buttons"), "17rem", (person) =>
         person.is_operator && !isOperator ? undefined : <PersonButtons person={person} actions={actions} />,
       ),
     ];
