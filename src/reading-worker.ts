@@ -13,8 +13,6 @@ const early: MessageEvent<ToThread>[] = [];
 /** Started, and not yet used. */
 let archiveThread: Worker | undefined;
 
-lowerPriority();
-
 self.onmessage = (event: MessageEvent<ToThread>) => {
   const { data } = event;
   early.push(event);
@@ -41,6 +39,7 @@ async function takeOver(): Promise<void> {
     archiveThread = undefined;
     return thread;
   });
+  lowerPriority();
   for (const event of early) self.onmessage?.(event);
 }
 
