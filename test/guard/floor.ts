@@ -7,3 +7,5 @@ for (let made = 0; url !== undefined && made < Number(calls); made++) {
   JSON.parse(await (await fetch(url)).text());
 }
 if (url !== undefined) console.log("done");
+
+export {};
