@@ -70,6 +70,8 @@ export class ReadingThread implements Upstream, Recorder {
   /** Messages that wait for `begin`. Undefined when none has to. */
   #held: (Call | News)[] | undefined;
   readonly #ready = Promise.withResolvers<void>();
+  /** A prepared thread has nothing to finish until it has said something, so that no stop waits for its loading. */
+  #isLoading = false;
   waitingEvents = 0;
   fault: unknown;
   /** Counts every call of the archive, also those that the thread makes for the recorder. */
@@ -87,6 +89,7 @@ export class ReadingThread implements Upstream, Recorder {
    */
   async prepare(): Promise<void> {
     this.#held = [];
+    this.#isLoading = true;
     try {
       this.#start();
     } catch (error) {
@@ -172,7 +175,7 @@ export class ReadingThread implements Upstream, Recorder {
     });
     if ("refusal" in verdict) throw new StartRefused(verdict.refusal, 2);
     const { problem: reason } = verdict;
-    if (reason !== undefined) this.deps.log.error({ reason }, ARCHIVE_UNUSABLE);
+    if (reason !== undefined && !this.#isStopped) this.deps.log.error({ reason }, ARCHIVE_UNUSABLE);
   }
 
   async removeServer(serverId: string): Promise<void> {
@@ -188,14 +191,14 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   async stop(withinMs: number): Promise<void> {
-    if (this.#worker) await this.#call("stop", withinMs + STOP_EXTRA_MS, withinMs);
+    if (this.#worker && !this.#isLoading) await this.#call("stop", withinMs + STOP_EXTRA_MS, withinMs);
   }
 
   /** Closing the archive ends the thread. */
   async #useArchive(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
     if (method !== "close") return this.#call("archive", QUERY_MS, method, args);
     this.#release();
-    const closing = this.#worker && this.#call("archive", CLOSE_MS, method, args);
+    const closing = this.#worker && !this.#isLoading && this.#call("archive", CLOSE_MS, method, args);
     this.#isStopped = true;
     try {
       return await closing;
@@ -312,8 +315,12 @@ export class ReadingThread implements Upstream, Recorder {
   #take(worker: Worker, message: FromThread): void {
     // Numbers of questions begin anew with each thread, and so does what waits in it.
     if (worker !== this.#worker) return;
-    if ("isReady" in message) this.#ready.resolve();
-    else if ("id" in message) this.#settle(message);
+    if ("isReady" in message) {
+      this.#ready.resolve();
+      return;
+    }
+    this.#isLoading = false;
+    if ("id" in message) this.#settle(message);
     else if ("recorded" in message) this.onRecorded?.(message.recorded);
     else if ("question" in message) void this.#answer(worker, message);
     else if ("log" in message) this.deps.log[message.log](message.fields, message.message);
