@@ -89,9 +89,9 @@ export class ReadingThread implements Upstream, Recorder {
    */
   async prepare(): Promise<void> {
     this.#held = [];
-    this.#isLoading = true;
     try {
       this.#start();
+      this.#isLoading = true;
     } catch (error) {
       return this.#logFault(error);
     }
@@ -357,6 +357,7 @@ export class ReadingThread implements Upstream, Recorder {
     this.#worker = undefined;
     worker.terminate();
     this.#ready.resolve();
+    this.#isLoading = false;
     // What waited in the thread is gone with it.
     this.waitingEvents = 0;
     this.fault = undefined;
