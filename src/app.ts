@@ -25,6 +25,9 @@ const LAST_RECORD_MS = 2_000;
 /** During a drain, idle and silent connections may send a request for this long. */
 const IDLE_GRACE_MS = 1_000;
 
+/** After the first answers, and before the first check of connections, which rests for a hundred times its processor time. */
+const COLLECT_AFTER_MS = 400;
+
 export type App = {
   readonly url: string;
   readonly port: number;
@@ -80,6 +83,7 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
     if (deliverer) closers.add(() => deliverer.stop(DRAIN_MS));
     deliverer?.start();
     const handlers = wireHttp({ ...wiring, gateway, isDraining: () => isDraining });
+    await resources.prepared;
     const { room } = options;
     const opened = room?.listeners ?? (await openListeners(config, handlers, log));
     const { everybody: listener, operators: adminListener } = opened;
@@ -102,8 +106,10 @@ export async function startApp(config: Config, options: AppOptions = {}): Promis
       });
     if (tlsReloader) closers.add(async () => tlsReloader.stop());
     for (const each of listeners) holdListeningLock(folder, each, log, closers);
+    // After the line that says where it listens.
+    setTimeout(() => resources.readingThread?.begin());
     // Starting leaves garbage behind, the more the more keys there are.
-    Bun.gc(true);
+    setTimeout(() => Bun.gc(true), COLLECT_AFTER_MS).unref();
     const adminUrl = adminListener?.url;
     log.info({ url: listener.url, admin_url: adminUrl, upstream: config.upstreamUrl ?? "simulator" }, "started");
 

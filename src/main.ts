@@ -1,54 +1,16 @@
 // The gatehouse command: runs a subcommand and turns a refusal into an exit code.
 import { Command, CommanderError } from "commander";
 import { CommandFailed, EXIT_CODES } from "./cli/exit-codes.ts";
-import { createBackupCommand, createRestoreCommand } from "./cli/machine/backup.ts";
-import { createCompletionCommand, createOfferCommand } from "./cli/machine/completion.ts";
-import { createDoctorCommand } from "./cli/machine/doctor.ts";
-import { createMigrateCommand } from "./cli/machine/migrate.ts";
-import { createSandboxCommand } from "./cli/machine/sandbox.ts";
 import { createServeCommand } from "./cli/machine/serve.ts";
-import { createSimulateCommand } from "./cli/machine/simulate.ts";
-import { createAlertsCommand } from "./cli/resources/alerts.ts";
-import { createAuditCommand } from "./cli/resources/audit.ts";
-import { createBlocksCommand } from "./cli/resources/blocks.ts";
-import { createCommandsCommand } from "./cli/resources/commands.ts";
-import { createEventsCommand } from "./cli/resources/events.ts";
-import { createHistoryCommand } from "./cli/resources/history.ts";
-import { createKeysCommand } from "./cli/resources/keys.ts";
-import { createPeopleCommand } from "./cli/resources/people.ts";
-import { createPlayersCommand } from "./cli/resources/players.ts";
-import { createRolesCommand } from "./cli/resources/roles.ts";
-import { createServersCommand } from "./cli/resources/servers.ts";
-import { createUpstreamCommand } from "./cli/resources/upstream.ts";
-import { createWebhooksCommand } from "./cli/resources/webhooks.ts";
 import { StartRefused } from "./core/errors.ts";
 import { VERSION } from "./instance/version.ts";
 
 const program = new Command("gatehouse")
   .description("A gateway between one busy game API and everyone who wants to know about a game server.")
   .version(VERSION)
-  .addCommand(createServeCommand())
-  .addCommand(createSimulateCommand())
-  .addCommand(createSandboxCommand())
-  .addCommand(createServersCommand())
-  .addCommand(createPeopleCommand())
-  .addCommand(createRolesCommand())
-  .addCommand(createKeysCommand())
-  .addCommand(createBlocksCommand())
-  .addCommand(createCommandsCommand())
-  .addCommand(createEventsCommand())
-  .addCommand(createHistoryCommand())
-  .addCommand(createWebhooksCommand())
-  .addCommand(createAlertsCommand())
-  .addCommand(createPlayersCommand())
-  .addCommand(createUpstreamCommand())
-  .addCommand(createAuditCommand())
-  .addCommand(createDoctorCommand())
-  .addCommand(createBackupCommand())
-  .addCommand(createRestoreCommand())
-  .addCommand(createMigrateCommand())
-  .addCommand(createCompletionCommand())
-  .addCommand(createOfferCommand(), { hidden: true });
+  .addCommand(createServeCommand());
+// They take as long to load as a sixth of a start.
+if (process.argv[2] !== "serve") (await import("./cli/other-commands.ts")).addOtherCommands(program);
 
 reportMistakes(program);
 

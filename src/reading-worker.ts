@@ -1,8 +1,7 @@
-// The entry of the reading thread.
+// The entry of the reading thread. What it runs is loaded with the first message after the one that opens it, so that it delays
+// no start. The archive's thread is started at once, while there are file descriptors for it.
 import { setPriority } from "node:os";
-import { openArchive } from "./database/archive/open-archive.ts";
-import type { ToThread } from "./reading-thread/messages.ts";
-import { ReadingHost } from "./reading-thread/reading-host.ts";
+import type { FromThread, ToThread } from "./reading-thread/messages.ts";
 import { startArchiveThread } from "./threads.ts";
 
 /** As with `nice`: the higher, the more the others come first. Much more than this would starve the thread. */
@@ -10,14 +9,39 @@ const PRIORITY = 5;
 
 declare const self: Worker;
 
-const host = new ReadingHost(
-  (place, findState) => openArchive(place, startArchiveThread, findState),
-  (message) => self.postMessage(message),
-);
+const early: MessageEvent<ToThread>[] = [];
+/** Started, and not yet used. */
+let archiveThread: Worker | undefined;
 
-lowerPriority();
+self.onmessage = (event: MessageEvent<ToThread>) => {
+  const { data } = event;
+  early.push(event);
+  if ("open" in data) prepareArchive("path" in data.open.archive);
+  else if (early.length === 2) void takeOver();
+};
 
-self.onmessage = ({ data }: MessageEvent<ToThread>) => host.take(data);
+function prepareArchive(isEmbedded: boolean): void {
+  const tellReady = () => self.postMessage({ isReady: true } satisfies FromThread);
+  if (isEmbedded) {
+    archiveThread = startArchiveThread();
+    archiveThread.addEventListener("open", tellReady);
+    archiveThread.addEventListener("close", () => {
+      archiveThread = undefined;
+    });
+  } else tellReady();
+}
+
+/** Without file descriptors it fails, which ends this thread. The next call starts another. */
+async function takeOver(): Promise<void> {
+  const { runReading } = await import("./reading-thread/run-reading.ts");
+  runReading(() => {
+    const thread = archiveThread ?? startArchiveThread();
+    archiveThread = undefined;
+    return thread;
+  });
+  lowerPriority();
+  for (const event of early) self.onmessage?.(event);
+}
 
 /** On Linux this is the priority of this thread alone. Requests come first. */
 function lowerPriority(): void {

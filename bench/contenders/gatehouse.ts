@@ -1,5 +1,5 @@
 // Gatehouse itself, as `gatehouse serve` starts it, on either store. Its snapshot stays fresh, so that upstream is not called.
-import { resolve } from "node:path";
+import { BUNDLED_MAIN, buildServer } from "../../scripts/build-server.ts";
 import { startPostgres } from "../../test/postgres-server.ts";
 import { startRedis } from "../../test/redis-server.ts";
 import { fillKeys, fillServers, openPostgres, openSqlite } from "../fill-store.ts";
@@ -10,14 +10,9 @@ import type { Contender } from "./contender.ts";
 
 /** The runtime as the `gatehouse` script starts it. */
 export const RUNTIME = ["env", "BUN_JSC_forceRAMSize=1073741824", process.execPath];
-/** The command of the `gatehouse` script, without its check whether the dashboard must be built. */
-export const GATEHOUSE = [
-  ...RUNTIME,
-  "--no-env-file",
-  "--max-http-header-size=65536",
-  resolve(import.meta.dir, "../../src/main.ts"),
-  "serve",
-];
+await buildServer();
+/** The command of the `gatehouse` script, without its checks of what must be built. */
+export const GATEHOUSE = [...RUNTIME, "--no-env-file", "--max-http-header-size=65536", BUNDLED_MAIN, "serve"];
 export const FRESH_FOREVER_MS = "1000000000000";
 
 /** The settings for a data folder that was filled here. Nothing is watched, so that no call to the game API disturbs. */

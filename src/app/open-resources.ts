@@ -61,6 +61,8 @@ export type Resources = {
   readonly webhookSealer: WebhookSealer;
   /** Is the upstream and the recorder, when there is an archive. */
   readonly readingThread: ReadingThread | undefined;
+  /** Resolves when the reading thread is there. */
+  readonly prepared: Promise<void>;
 };
 
 export function openBasics(config: Config, writeLog?: (line: string) => void): Basics {
@@ -127,7 +129,10 @@ export async function openResources(
   const archive = readingThread?.archive;
   if (archive) closers.add(() => archive.close());
   if (readingThread && instances && isSamePosition(config)) followDatabase(readingThread, instances);
-  await readingThread?.checkArchive();
+  // The embedded archive never refuses a start, so it is checked after it.
+  const isEmbedded = place !== undefined && "path" in place;
+  const prepared = isEmbedded ? readingThread?.prepare() : readingThread?.checkArchive();
+  if (!isEmbedded) await prepared;
   const { masterKey: ownMasterKey, tls } = config;
   const machine = new MachineWatch({
     folder: folder.path,
@@ -149,6 +154,7 @@ export async function openResources(
     archive,
     webhookSealer: createWebhookSealer(sealer),
     readingThread,
+    prepared: prepared ?? Promise.resolve(),
   };
 }
 

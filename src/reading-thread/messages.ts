@@ -58,6 +58,8 @@ export type Fault = { readonly message: string; readonly isUnavailable: boolean 
 export type RecorderState = { readonly waitingEvents: number; readonly recorderFault: Fault | undefined };
 
 export type FromThread =
+  /** It runs, and has the archive's thread with it. */
+  | { readonly isReady: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: Fault }
   /** Which commands were sent to a server since a time? */

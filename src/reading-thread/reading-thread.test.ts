@@ -171,6 +171,54 @@ test("a thread that cannot be started does not stop a start", async () => {
   expect(logged).toEqual(["the archive cannot be used; events wait in memory until it can"]);
 });
 
+async function prepare(): Promise<FakeWorker> {
+  const preparing = thread.prepare();
+  const worker = startedWorker(0);
+  worker.tell({ isReady: true });
+  await preparing;
+  return worker;
+}
+
+test("a prepared thread is there at once, and gets its work in order when it may begin", async () => {
+  const worker = await prepare();
+  thread.tidy(AT);
+  const reading = thread.readServer("key");
+  expect(worker.got).toMatchObject([{ open: {} }]);
+  thread.begin();
+  expect(worker.got.slice(1)).toMatchObject([{ tidy: AT }, { call: "readServer" }, { call: "checkArchive" }]);
+  worker.tell({ id: 1, value: { hint: null, failure: FAILURE } });
+  expect(await reading).toEqual({ hint: null, failure: FAILURE });
+});
+
+test("a prepared thread that cannot be started delays no start, and another begins later", async () => {
+  startFault = new Error("no file descriptors");
+  await thread.prepare();
+  expect(logged).toEqual(["the reading thread failed"]);
+  startFault = undefined;
+  thread.begin();
+  expect(startedWorker(0).got).toMatchObject([{ open: {} }, { call: "checkArchive" }]);
+});
+
+test("without descriptors at its beginning a call fails, and the next one starts a thread", async () => {
+  const worker = await prepare();
+  const lost = thread.archive.findLast([]);
+  worker.die();
+  startFault = new Error("no file descriptors");
+  await expect(lost).rejects.toThrow(ArchiveUnavailable);
+  thread.begin();
+  startFault = undefined;
+  thread.tidy(AT);
+  expect(startedWorker(1).got).toMatchObject([{ open: {} }, { tidy: AT }]);
+});
+
+test("no stop waits for a prepared thread that has said nothing", async () => {
+  await prepare();
+  thread.begin();
+  await thread.stop(60_000);
+  await thread.archive.close();
+  expect(logged).toEqual([]);
+});
+
 test("what a dead thread told of itself is forgotten", async () => {
   thread.tidy(AT);
   const worker = startedWorker(0);

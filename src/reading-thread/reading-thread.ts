@@ -27,6 +27,8 @@ const QUERY_MS = 6_000;
 const QUERIES_MS = 20_000;
 /** `stop` keeps to its own time, when the thread runs. */
 const STOP_EXTRA_MS = 500;
+/** A start does not wait longer for a thread, which then comes later. */
+const READY_MS = 5_000;
 /** Closing does not wait longer for an archive that hangs. What is not written then is read again after the next start. */
 const CLOSE_MS = 2_000;
 const STOPPED = "the reading thread has stopped";
@@ -65,6 +67,11 @@ export class ReadingThread implements Upstream, Recorder {
   #lastId = 0;
   #database: DatabaseState | undefined;
   #isStopped = false;
+  /** Messages that wait for `begin`. Undefined when none has to. */
+  #held: (Call | News)[] | undefined;
+  readonly #ready = Promise.withResolvers<void>();
+  /** A prepared thread has nothing to finish until it has said something, so that no stop waits for its loading. */
+  #isLoading = false;
   waitingEvents = 0;
   fault: unknown;
   /** Counts every call of the archive, also those that the thread makes for the recorder. */
@@ -75,6 +82,41 @@ export class ReadingThread implements Upstream, Recorder {
   planOf: ((serverId: string) => WatchPlan) | undefined;
 
   constructor(private readonly deps: ReadingThreadDeps) {}
+
+  /**
+   * Starts the thread and keeps its work until `begin`, so that loading it delays no start. Resolves when the thread is there:
+   * one that is started while no file descriptor is free would end the process. One that cannot be started comes later.
+   */
+  async prepare(): Promise<void> {
+    this.#held = [];
+    try {
+      this.#start();
+      this.#isLoading = true;
+    } catch (error) {
+      return this.#logFault(error);
+    }
+    const timer = setTimeout(this.#ready.resolve, READY_MS);
+    await this.#ready.promise;
+    clearTimeout(timer);
+  }
+
+  /** Gives a prepared thread its work, and checks the archive. */
+  begin(): void {
+    if (!this.#held) return;
+    this.#release();
+    void this.checkArchive().catch((error) => this.#logFault(error));
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    try {
+      for (const message of held) this.#post(message);
+    } catch (error) {
+      this.#logFault(error);
+      this.#failCalls(new ArchiveUnavailable("the reading thread could not be started", { cause: error }));
+    }
+  }
 
   async readServer(serverKey: string): Promise<UpstreamReading> {
     try {
@@ -133,7 +175,7 @@ export class ReadingThread implements Upstream, Recorder {
     });
     if ("refusal" in verdict) throw new StartRefused(verdict.refusal, 2);
     const { problem: reason } = verdict;
-    if (reason !== undefined) this.deps.log.error({ reason }, ARCHIVE_UNUSABLE);
+    if (reason !== undefined && !this.#isStopped) this.deps.log.error({ reason }, ARCHIVE_UNUSABLE);
   }
 
   async removeServer(serverId: string): Promise<void> {
@@ -149,13 +191,14 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   async stop(withinMs: number): Promise<void> {
-    if (this.#worker) await this.#call("stop", withinMs + STOP_EXTRA_MS, withinMs);
+    if (this.#worker && !this.#isLoading) await this.#call("stop", withinMs + STOP_EXTRA_MS, withinMs);
   }
 
   /** Closing the archive ends the thread. */
   async #useArchive(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
     if (method !== "close") return this.#call("archive", QUERY_MS, method, args);
-    const closing = this.#worker && this.#call("archive", CLOSE_MS, method, args);
+    this.#release();
+    const closing = this.#worker && !this.#isLoading && this.#call("archive", CLOSE_MS, method, args);
     this.#isStopped = true;
     try {
       return await closing;
@@ -239,7 +282,11 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   #post(message: Call | News): void {
-    const worker = this.#worker ?? this.#start();
+    if (this.#held) this.#held.push(message);
+    else this.#postTo(this.#worker ?? this.#start(), message);
+  }
+
+  #postTo(worker: Worker, message: Call | News): void {
     worker.postMessage({ ...message, now: this.deps.clock() } satisfies ToThread);
   }
 
@@ -249,8 +296,8 @@ export class ReadingThread implements Upstream, Recorder {
     worker.onerror = ({ message }) => this.#end(worker, message);
     worker.addEventListener("close", () => this.#end(worker, "it was closed"));
     this.#worker = worker;
-    this.#post({ open: this.deps.settings });
-    if (this.#database) this.#post({ database: this.#database });
+    this.#postTo(worker, { open: this.deps.settings });
+    if (this.#database) this.#postTo(worker, { database: this.#database });
     // The thread must not keep a finished process alive.
     worker.unref();
     return worker;
@@ -268,6 +315,11 @@ export class ReadingThread implements Upstream, Recorder {
   #take(worker: Worker, message: FromThread): void {
     // Numbers of questions begin anew with each thread, and so does what waits in it.
     if (worker !== this.#worker) return;
+    if ("isReady" in message) {
+      this.#ready.resolve();
+      return;
+    }
+    this.#isLoading = false;
     if ("id" in message) this.#settle(message);
     else if ("recorded" in message) this.onRecorded?.(message.recorded);
     else if ("question" in message) void this.#answer(worker, message);
@@ -304,6 +356,8 @@ export class ReadingThread implements Upstream, Recorder {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     worker.terminate();
+    this.#ready.resolve();
+    this.#isLoading = false;
     // What waited in the thread is gone with it.
     this.waitingEvents = 0;
     this.fault = undefined;

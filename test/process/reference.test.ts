@@ -114,6 +114,6 @@ describe("a start without the program that shows /docs", () => {
     const gatehouse = await serve({ cwd: makeFolder(), program, env });
     await gatehouse.waitForLine("has another hash than the pinned one", "stderr");
     expect((await fetch(`${gatehouse.url}/docs`)).status).toBe(503);
-    expect(readdirSync(join(root, "dist")).toSorted()).toEqual(["clients", "dashboard"]);
+    expect(readdirSync(join(root, "dist"))).not.toContain("reference");
   });
 });
