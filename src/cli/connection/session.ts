@@ -79,8 +79,6 @@ export class Session {
   readonly now = Date.now;
 
   static async open(options: SessionOptions): Promise<Session> {
-    // The reader of our output may close it early, as in `| head`.
-    process.stdout.on("error", () => process.exit(EXIT_CODES.failed));
     const environment = readEnvironment(process.cwd(), { GATEHOUSE_DATA_DIR: options.dataDir });
     const wantsJson = options.json === true;
     const canAsk = Boolean(process.stdin.isTTY && process.stdout.isTTY) && !wantsJson;
