@@ -92,7 +92,9 @@ export function createServersCommand(): Command {
     resourceCommand(SERVERS, "set-key", "replace the server key of a game server", setServerKey)
       .option("--check", "test the new key with one call to the game API; exit code 1 if it is not accepted")
       .addHelpText("after", KEY_FROM_STDIN),
-    withYes(resourceCommand(SERVERS, "remove", "remove a game server, and revoke its keys", removeServer)),
+    withYes(resourceCommand(SERVERS, "remove", "remove a game server and all that belongs to it", removeServer)).alias(
+      "delete",
+    ),
   ]);
 }
 
@@ -231,9 +233,14 @@ async function setServerKey(session: Session, serverId: string, options: CheckOp
 
 async function removeServer(session: Session, serverId: string, { yes }: SessionOptions): Promise<void> {
   const request = requestFor(SERVERS, serverId);
-  await session.confirm(yes, async () => {
+  await session.confirmByName(yes, async () => {
     const { body } = await session.admin.call<ServerResource>(request);
-    return `Remove ${body.name} (${serverId})? Its keys stop working at once, and its waiting commands fail.`;
+    session.printer.printFields([
+      ["server", `${body.name} (${serverId})`],
+      ["goes with it", "its events, history, webhooks, alerts and map, and what people may do on it, for good"],
+      ["ends at once", "its keys are revoked, and its waiting commands fail"],
+    ]);
+    return body.name;
   });
   await session.call<DeletedServerResource>({ ...request, method: "DELETE" }, ({ revoked_keys, failed_commands }) =>
     session.printer.printLine(
