@@ -66,7 +66,7 @@ const FIELDS: readonly ResourceField<ServerResource>[] = [
   { name: "made for", show: ({ simulated }) => describeMaker(simulated) },
   { name: "created", show: ({ created_at }) => formatMoment(created_at) },
 ];
-const COLUMNS = ["server", "name", "state", "players", "last read"];
+const COLUMNS = ["name", "state", "players", "last read"];
 
 export function createServersCommand(): Command {
   return adminGroup("servers", "add, list, change and remove game servers", [
@@ -81,7 +81,12 @@ export function createServersCommand(): Command {
       .option("--check", "test the key with one call to the game API; exit code 1 if it is not accepted")
       .option("--no-check", "do not test the key, and do not ask whether to")
       .addHelpText("after", KEY_FROM_STDIN),
-    withLimit(adminCommand("list", "list the game servers and their states", listServers)),
+    withLimit(
+      adminCommand("list", "list the game servers and their states", listServers).option(
+        "--ids",
+        "show the ids of the servers",
+      ),
+    ),
     resourceCommand(SERVERS, "show", "show one game server, its state and what it failed with", showServer),
     adminCommand("set", "change how a game server is watched, and what everybody may see of it", setServer, checkChange)
       .argument("[server]", "id or name of the server")
@@ -186,9 +191,11 @@ async function checkAndPrint(session: Session, server: ServerResource, answer: s
   else if (check) printCheck(session.printer, server, check);
 }
 
-async function listServers(session: Session, { limit }: SessionOptions): Promise<void> {
+async function listServers(session: Session, { limit, ids }: SessionOptions): Promise<void> {
   const none = "no servers yet: gatehouse servers add makes one";
-  await session.list<ServerResource>({ path: ["servers"] }, limit, none, (servers) => printServers(session, servers));
+  await session.list<ServerResource>({ path: ["servers"] }, limit, none, (servers) =>
+    printServers(session, servers, ids),
+  );
 }
 
 async function showServer(session: Session, serverId: string): Promise<void> {
@@ -257,8 +264,8 @@ export function printServer({ printer, now }: Screen, server: ServerResource): v
 }
 
 /** The table of servers, and below it what they failed with and which are not watched. */
-export function printServers(screen: Screen, servers: readonly ServerResource[]): void {
-  printResources(screen, FIELDS, servers, COLUMNS);
+export function printServers(screen: Screen, servers: readonly ServerResource[], showsIds = false): void {
+  printResources(screen, FIELDS, servers, showsIds ? ["server", ...COLUMNS] : COLUMNS);
   screen.printer.printRemarks(
     servers.flatMap(({ name, last_error, watch }) => [
       ...(last_error === null ? [] : [[name, describeError(last_error, screen.now())]]),
