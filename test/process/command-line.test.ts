@@ -36,8 +36,8 @@ test("--help works for gatehouse and every subcommand, and leaves nothing behind
 test.each([
   ["completion", "bash"],
   ["alerts", "suggest"],
-])("%s %s ends quietly when nobody reads its output any more", async (...args) => {
-  const cwd = makeFolder();
+] as const)("%s %s ends quietly when nobody reads its output any more", async (command, argument) => {
+  const [cwd, args] = [makeFolder(), [command, argument]];
   const script = 'exec 3> >(true); wait $!; "$@" >&3';
   const child = Bun.spawn(["bash", "-c", script, "bash", PROGRAM, ...args], { cwd, stdin: "ignore", stderr: "pipe" });
   const [exitCode, stderr] = await Promise.all([child.exited, child.stderr.text()]);

@@ -71,7 +71,7 @@ export function useKeyColumns(
         width: "18%",
         phone: "line",
       }),
-      makeColumn("rights", t("right.title"), "cut", (key) => describeRights(key, t), { width: "27%", phone: "line" }),
+      makeColumn("rights", t("right.title"), "cut", (key) => describeRights(key, t), { phone: "line" }),
       makeColumn("used", t("column.used"), "ago", ({ last_used_at: at }) => at ?? undefined, {
         width: "7.5rem",
         phone: "side",

@@ -81,11 +81,11 @@ export function useServerNote(): (server: ServerResource) => string | undefined 
       const isSaid = (state === "offline" && error?.upstream_code === OFFLINE) || !error;
       const isReasonSaid = watchReason === "serverOff" || watchReason === "keyRefused" || watchReason === "parked";
       const parts = [
+        simulated ? `${t("operator:fields.simulated")}.` : undefined,
         isSaid ? undefined : describeGame(error.upstream_code, error.upstream_message),
         hint && t(`hint.${hint}`),
         server.watching.state === "off" && (reason === null || isReasonSaid) ? `${t("watching.off")}.` : undefined,
         reason === null || isReasonSaid ? undefined : watchReason ? t(`watchReason.${watchReason}`) : reason,
-        simulated ? `${t("operator:fields.simulated")}.` : undefined,
       ];
       return parts.filter((part) => part !== undefined).join(" ") || undefined;
     },

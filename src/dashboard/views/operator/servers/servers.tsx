@@ -199,7 +199,7 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
         phone: "side",
       }),
       makeColumn("watching", t("column.watching"), "cut", ({ watching }) => writeWatching(watching), HIDDEN),
-      makeColumn("note", t("column.note"), "name", writeNote, { width: "30%", phone: "line" }),
+      makeColumn("note", t("column.note"), "name", writeNote, { phone: "line" }),
       makeColumn("community", t("operator:fields.community"), "cut", ({ community }) => community ?? undefined, HIDDEN),
       {
         id: "public",
