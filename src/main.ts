@@ -14,6 +14,12 @@ if (process.argv[2] !== "serve") (await import("./cli/other-commands.ts")).addOt
 
 reportMistakes(program);
 
+/** They go on when the reader of their lines has closed the pipe. For other commands nobody is left to write to, as in `| head`. */
+const SERVICES = ["serve", "simulate", "sandbox"];
+program.hook("preAction", (_, command) => {
+  process.stdout.on("error", () => SERVICES.includes(command.name()) || process.exit(EXIT_CODES.failed));
+});
+
 try {
   await program.parseAsync();
 } catch (error) {

@@ -265,6 +265,7 @@ function wireWebhooks(
     sealer,
     clock,
     findServerName: (serverId) => servers.find(serverId)?.name,
+    readPlayerName: async (serverId, player) => (await archive.readPlayer(serverId, player, clock()))?.names[0],
     userAgent: `Gatehouse/${VERSION}`,
   });
   const deliverer = new Deliverer({

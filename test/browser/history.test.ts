@@ -191,7 +191,8 @@ browserTest("alerts are suggested and set by the operator, and raised ones are a
   const site = await getSite();
   const server = site.getServer("small");
   const page = await openPage({ view: "servers", key: site.masterKey });
-  await page.getByRole("button", { name: "Alerts of small" }).click();
+  await page.getByRole("button", { name: "More for small" }).click();
+  await page.getByRole("menuitem", { name: "Alerts" }).click();
   await page.getByRole("button", { name: "Use what suits most servers" }).click();
   await page.getByLabel("Too few or too many players").check();
   await page.getByRole("button", { name: "Save" }).click();

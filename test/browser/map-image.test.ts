@@ -55,7 +55,10 @@ browserTest("an operator sets a picture behind the map, a key sees it, and the o
     size: "phone",
     expectedStatuses: [415],
   });
-  const open = () => operator.getByRole("button", { name: "Map picture of map-picture" }).click();
+  const open = async () => {
+    await operator.getByRole("button", { name: "More for map-picture" }).click();
+    await operator.getByRole("menuitem", { name: "Map picture" }).click();
+  };
   await open();
   const dialog = operator.getByRole("dialog", { name: "Map picture" });
   const file = operator.locator("input[type=file]");

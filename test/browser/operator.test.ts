@@ -81,8 +81,9 @@ for (const language of LANGUAGES) {
     browserTest(`the dialogs of the operator in ${language} on a ${size} are accessible`, async () => {
       const page = await openOperator("servers", { language, size });
       const isRussian = language === "ru";
-      const checkDialog = async (button: string) => {
+      const checkDialog = async (button: string, item?: string) => {
         await page.getByRole("button", { name: button }).first().click();
+        if (item !== undefined) await page.getByRole("menuitem", { name: item }).click();
         await page.getByRole("dialog").waitFor();
         await waitUntilLoaded(page);
         await expectAccessible(page);
@@ -94,7 +95,9 @@ for (const language of LANGUAGES) {
       };
       await checkDialog(isRussian ? "Добавить сервер" : "Add a server");
       await checkDialog(isRussian ? "Изменить: busy" : "Edit busy");
-      await checkDialog(isRussian ? "Удалить: busy" : "Delete busy");
+      const more = isRussian ? "Ещё для busy" : "More for busy";
+      await checkDialog(more, isRussian ? "Удалить" : "Delete");
+      await checkDialog(more, isRussian ? "Оповещения" : "Alerts");
       await page.evaluate(`location.hash = "#/keys"`);
       await checkDialog(isRussian ? "Создать ключ" : "Create a key");
       if (size === "phone") await page.locator(".row-toggle").first().click();
@@ -219,7 +222,7 @@ browserTest("a server is added, renamed and deleted, after a warning with the nu
   await edit.getByLabel("Name").fill("Shorter-lived");
   await edit.getByLabel("Community").fill("liberty");
   await edit.getByRole("button", { name: "Save" }).click();
-  await rowOf(page, "Shorter-lived").getByText("Community: liberty").waitFor();
+  await rowOf(page, "Shorter-lived").waitFor();
   expect(await page.content()).not.toContain("secret-Short");
 
   const { gatehouse } = await getSite();
@@ -227,12 +230,18 @@ browserTest("a server is added, renamed and deleted, after a warning with the nu
     items: { server_id: string; name: string }[];
   };
   const serverId = items.find(({ name }) => name === "Shorter-lived")?.server_id;
+  expect(items).toContainEqual(expect.objectContaining({ name: "Shorter-lived", community: "liberty" }));
   for (const label of ["one", "two"]) {
     await gatehouse.admin("POST", "/admin/keys", { server_id: serverId, label });
   }
-  await page.getByRole("button", { name: "Delete Shorter-lived" }).click();
+  const url = "https://receiver.example/x";
+  await gatehouse.admin("POST", "/admin/webhooks", { server_id: serverId, label: "w", url, format: "standard" });
+  await gatehouse.admin("POST", "/admin/people", { name: "Lives", servers: [{ server_id: serverId, role: "viewer" }] });
+  await chooseFromMenu(page, "Shorter-lived", "Delete");
   const dialog = page.getByRole("dialog", { name: "Delete this server?" });
   await dialog.getByText("2 API keys are revoked with it").waitFor();
+  for (const text of ["events, history, alerts and map", "1 webhook goes with it", "1 person loses"])
+    await dialog.getByText(text).waitFor();
   expect(await dialog.getByRole("button", { name: "Delete" }).isDisabled()).toBe(true);
   await dialog.getByLabel("Type the name of the server").fill("Shorter-lived");
   await dialog.getByRole("button", { name: "Delete" }).click();

@@ -77,7 +77,7 @@ describe("a running Gatehouse", () => {
     expect(added).toMatchObject({ name: "My town", community: "my_town" });
     const shown = await operate(["servers", "show", "My town"]);
     expect(shown.stdout).toContain(added.server_id);
-    const listed = await operate(["servers", "list"]);
+    const listed = await operate(["servers", "list", "--ids"]);
     expect(listed.stdout).toMatch(new RegExp(`^${added.server_id} +My town +not asked +- +never$`, "m"));
     const set = await operate(["servers", "set", "My town", "--watch", "off"]);
     expect(set.stdout).toMatch(/^watching +off: /m);
@@ -112,9 +112,9 @@ describe("a running Gatehouse", () => {
     });
 
     const listed = await operate(["servers", "list"]);
-    expect(listed.stdout).toMatch(/ Good +online +\d+ +(now|\d+ seconds? ago)$/m);
-    expect(listed.stdout).toMatch(/ Off +offline +0 /m);
-    expect(listed.stdout).toMatch(/ Bad +key refused +- +never$/m);
+    expect(listed.stdout).toMatch(/^Good +online +\d+ +(now|\d+ seconds? ago)$/m);
+    expect(listed.stdout).toMatch(/^Off +offline +0 /m);
+    expect(listed.stdout).toMatch(/^Bad +key refused +- +never$/m);
     expect(listed.stdout).toMatch(/^Bad +.+ \(2002\), /m);
     const mended = await operate(["servers", "set-key", "Bad", "--check"], { input: "better-Key\n" });
     expect(mended).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("accepts the key") });
@@ -157,8 +157,8 @@ describe("a running Gatehouse", () => {
     const listed = await operate(["keys", "list", "--server", "Demo", "--all", "--ids"]);
     expect(listed.stdout).toMatch(new RegExp(`^${keyId} +bot +Demo +revoked`, "m"));
 
-    const audit = await operate(["audit", "--limit", "3"]);
-    expect(audit.stdout).toMatch(/^aud_\w+ +\d{4}-\d\d-\d\d [\d:]{8}(?:Z|[+-][\d:]{5}) +key\.revoked +bot /m);
+    const audit = await operate(["audit", "--limit", "3", "--ids"]);
+    expect(audit.stdout).toMatch(/^aud_\w+ +\d{4}-\d\d-\d\d [\d:]{5} +master key +key\.revoked +bot /m);
     const entryId = /^aud_\w+/m.exec(audit.stdout)?.[0] ?? "";
     const entry = await operate(["audit", "show", entryId]);
     expect(entry.stdout).toMatch(new RegExp(`^target +bot \\(${keyId}\\)$`, "m"));
@@ -210,7 +210,7 @@ describe("a running Gatehouse", () => {
       body: JSON.stringify({ command: ":h hello" }),
     });
     const { command_id: commandId } = (await accepted.json()) as { command_id: string };
-    const listed = await operate(["commands", "list", "--server", "Demo"]);
+    const listed = await operate(["commands", "list", "--server", "Demo", "--ids"]);
     expect(listed.stdout).toMatch(new RegExp(`^${commandId} .* :h hello$`, "m"));
     const shown = await operate(["commands", "show", commandId]);
     expect(shown.stdout).toMatch(new RegExp(`^by +c \\(${key.key_id}\\)$`, "m"));
@@ -225,6 +225,7 @@ describe("a running Gatehouse", () => {
       ["keys", "revoke", keyId],
       ["keys", "rotate", keyId],
       ["servers", "remove", "Demo"],
+      ["servers", "delete", "Demo"],
     ]) {
       const ended = await operate(args, { input: "y\n" });
       expect(ended).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--yes") });

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { createPublicKey, verify } from "node:crypto";
 import { readdirSync } from "node:fs";
 import manifest from "../../package.json" with { type: "json" };
-import { makeDataFolder, readServer, runToEnd, serve, stop } from "../run-gatehouse.ts";
+import { makeDataFolder, PROGRAM, readServer, runToEnd, serve, stop } from "../run-gatehouse.ts";
 import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
 import { until } from "../until.ts";
 
@@ -31,6 +31,17 @@ test("--help works for gatehouse and every subcommand, and leaves nothing behind
     });
   await Promise.all(helps);
   expect(readdirSync(cwd)).toEqual([]);
+});
+
+test.each([
+  ["completion", "bash"],
+  ["alerts", "suggest"],
+] as const)("%s %s ends quietly when nobody reads its output any more", async (command, argument) => {
+  const [cwd, args] = [makeFolder(), [command, argument]];
+  const script = 'exec 3> >(true); wait $!; "$@" >&3';
+  const child = Bun.spawn(["bash", "-c", script, "bash", PROGRAM, ...args], { cwd, stdin: "ignore", stderr: "pipe" });
+  const [exitCode, stderr] = await Promise.all([child.exited, child.stderr.text()]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: "" });
 });
 
 test("--version prints the version", async () => {

@@ -3,7 +3,8 @@ import { Command, InvalidArgumentError } from "commander";
 import { DATA_DIR_DEFAULT, readEnvironment } from "../../instance/config.ts";
 import { CommandFailed, EXIT_CODES, EXIT_CODES_HELP, failUsage } from "../exit-codes.ts";
 import { openStandardPrinter, type Printer } from "../terminal/printer.ts";
-import { askSecret, askYes, readInputLine } from "../terminal/prompts.ts";
+import { askSecret, askText, askYes, readInputLine } from "../terminal/prompts.ts";
+import { escapeUnsafe } from "../terminal/safe-text.ts";
 import { findAdminAddress, findSetting } from "./admin-address.ts";
 import { AdminClient, type AdminRequest } from "./admin-client.ts";
 import { checkMasterKey, findMasterKey, type MasterKey } from "./master-key.ts";
@@ -11,6 +12,8 @@ import { proveAddress } from "./prove-address.ts";
 
 /** Rows of a table without --limit, for lists that grow for ever. */
 export const ROWS_DEFAULT = 50;
+
+const UNCHANGED = "nothing was changed";
 
 export type SessionOptions = {
   readonly url?: string;
@@ -79,8 +82,6 @@ export class Session {
   readonly now = Date.now;
 
   static async open(options: SessionOptions): Promise<Session> {
-    // The reader of our output may close it early, as in `| head`.
-    process.stdout.on("error", () => process.exit(EXIT_CODES.failed));
     const environment = readEnvironment(process.cwd(), { GATEHOUSE_DATA_DIR: options.dataDir });
     const wantsJson = options.json === true;
     const canAsk = Boolean(process.stdin.isTTY && process.stdout.isTTY) && !wantsJson;
@@ -144,9 +145,22 @@ export class Session {
 
   /** Asks before a change that cannot be undone, and throws when it is not confirmed. */
   async confirm(isConfirmed: boolean | undefined, makeQuestion: () => string | Promise<string>): Promise<void> {
-    if (isConfirmed) return;
+    if (this.#mustAsk(isConfirmed) && !(await askYes(await makeQuestion()))) throw new CommandFailed(UNCHANGED);
+  }
+
+  /** The same before a change that takes much with it: it prints what, and its name must be typed. */
+  async confirmByName(isConfirmed: boolean | undefined, warn: () => Promise<string>): Promise<void> {
+    if (!this.#mustAsk(isConfirmed)) return;
+    const name = (await warn()).trim();
+    if ((await askText(`Type its name to go on: ${escapeUnsafe(name)}`)) !== name) {
+      throw new CommandFailed(`that is not its name: ${UNCHANGED}`);
+    }
+  }
+
+  #mustAsk(isConfirmed: boolean | undefined): boolean {
+    if (isConfirmed) return false;
     if (!this.canAsk) failUsage("this cannot be undone: add --yes to go on without being asked");
-    if (!(await askYes(await makeQuestion()))) throw new CommandFailed("nothing was changed");
+    return true;
   }
 }
 

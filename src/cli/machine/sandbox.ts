@@ -73,8 +73,6 @@ async function runSandbox(command: readonly string[], options: SandboxOptions): 
     return end(await waitForEnd(child));
   }
   const lines = Object.entries(sandbox.variables).map(([name, value]) => `${name}=${value}\n`);
-  // The reader of these lines may have closed the pipe.
-  process.stdout.on("error", () => {});
   process.stdout.write(lines.join(""));
 }
 

@@ -38,8 +38,6 @@ async function serve(options: ServeOptions): Promise<void> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   process.on("SIGHUP", () => app?.reloadTls());
-  // The reader of these lines may have closed the pipe.
-  process.stdout.on("error", () => {});
   let isAddressTold = false;
   const tellAddress = (url: string) => {
     if (!isAddressTold) process.stdout.write(`gatehouse listening on ${url}\n`);

@@ -1,6 +1,9 @@
 // gatehouse alerts: shows and sets the rules by which a server raises alerts.
 import { type Command, InvalidArgumentError } from "commander";
 import { type AlertRules, hasRules, NO_ALERTS, SUGGESTED_ALERTS } from "../../core/alerts/rules.ts";
+import { tellsAlerts } from "../../core/webhooks/webhook.ts";
+import type { ServerResource } from "../../core/wire/server.ts";
+import type { WebhookResource } from "../../core/wire/webhook.ts";
 import { readEnvironment } from "../../instance/config.ts";
 import { adminCommand, adminGroup, Session, type SessionOptions, withYes } from "../connection/session.ts";
 import { failUsage } from "../exit-codes.ts";
@@ -12,7 +15,7 @@ const OFF = "off";
 
 export function createAlertsCommand(): Command {
   const group = adminGroup("alerts", "raise an alert when something is wrong on a server: show and set the rules", [
-    adminCommand("show", "show the rules of a server", showRules),
+    adminCommand("show", "show the rules of a server", showRules, checkServers),
     adminCommand("set", "set rules; those that are left out stay as they are", setRules, checkRules)
       .option("--kills <count/seconds>", "somebody kills so many players in so many seconds: 5/60", parseKills)
       .option(
@@ -32,15 +35,74 @@ export function createAlertsCommand(): Command {
     adminCommand("suggest", "print rules that suit most servers; with --apply set them", () => {})
       .option("--apply", "set them: they replace all rules of the server")
       .action(suggestRules),
-    withYes(adminCommand("off", "switch off all rules of a server", switchOff)),
+    withYes(adminCommand("off", "switch off all rules of a server", switchOff, checkServers)),
   ]);
-  for (const command of group.commands) command.argument("[server]", "name or id of the server");
+  for (const command of group.commands)
+    command.argument("[server]", "name or id of the server").option("--all", "for every server");
   return group;
 }
 
-async function showRules(session: Session, _: SessionOptions, reference: string | undefined): Promise<void> {
-  const request = await makeRequest(session, reference);
-  await session.call<AlertRules>(request, (rules) => printRules(session.printer, rules));
+type AlertOptions = SessionOptions & { readonly all?: boolean; readonly apply?: boolean };
+type ServerRules = Pick<ServerResource, "server_id" | "name"> & { readonly rules: AlertRules };
+
+function checkServers({ all }: AlertOptions, reference: string | undefined): void {
+  if (all && reference !== undefined) failUsage("name a server or give --all, not both");
+}
+
+async function findServers(session: Session, { all }: AlertOptions, reference: string | undefined) {
+  if (all) return (await session.admin.list<ServerResource>({ path: ["servers"] })).items;
+  const howToName = "name it: gatehouse alerts show <server>, or give --all";
+  const server_id = await obtainId(session, SERVERS, reference, howToName);
+  return [{ server_id, name: server_id }];
+}
+
+/** Shows the rules of the servers, after they were changed if there is a change. */
+async function visitServers(
+  session: Session,
+  options: AlertOptions,
+  servers: readonly Pick<ServerResource, "server_id" | "name">[],
+  change?: (before: AlertRules) => AlertRules,
+): Promise<void> {
+  const found: ServerRules[] = [];
+  for (const { server_id, name } of servers) {
+    const request = requestFor(SERVERS, server_id, "alerts");
+    const { body: before } = await session.admin.call<AlertRules>(request);
+    const put = change && ({ ...request, method: "PUT", body: change(before) } as const);
+    found.push({ server_id, name, rules: put ? (await session.admin.call<AlertRules>(put)).body : before });
+  }
+  if (session.wantsJson) {
+    const items = found.map(({ server_id, rules }) => ({ server_id, rules }));
+    process.stdout.write(`${JSON.stringify(options.all ? { items } : items[0]?.rules)}\n`);
+    return;
+  }
+  if (options.all) printFleet(session.printer, found);
+  else for (const { rules } of found) printRules(session.printer, rules);
+  if (found.some(({ rules }) => hasRules(rules))) await printUnheard(session, options, found);
+}
+
+function printFleet(printer: Printer, servers: readonly ServerRules[]): void {
+  printer.printTable(
+    [{ title: "SERVER" }, { title: "ALERTS" }],
+    servers.map(({ name, rules }) => [name, Object.keys(rules).join(", ").replaceAll("_", " ") || OFF]),
+  );
+}
+
+/** Rules that no webhook tells of may be meant for programs that read streams, so this is no failure. */
+async function printUnheard(session: Session, { all }: AlertOptions, servers: readonly ServerRules[]): Promise<void> {
+  const { items } = await session.admin.list<WebhookResource>({ path: ["webhooks"] });
+  const heard = new Set(items.filter(tellsAlerts).map(({ server_id }) => server_id));
+  const unheard = servers.filter(({ server_id, rules }) => hasRules(rules) && !heard.has(server_id));
+  if (unheard.length === 0) return;
+  const names = all ? ` of ${unheard.map(({ name }) => name).join(", ")}` : "";
+  session.printer.printLine(
+    `No webhook tells the alerts${names}: they are in the dashboard, and on streams that somebody reads.`,
+    "yellow",
+  );
+  session.printer.printLine('\u2192 gatehouse webhooks create --types "alert.*" makes one', "dim");
+}
+
+async function showRules(session: Session, options: AlertOptions, reference: string | undefined): Promise<void> {
+  await visitServers(session, options, await findServers(session, options, reference));
 }
 
 type Given<Rule> = Rule | typeof OFF | undefined;
@@ -55,15 +117,15 @@ const RULES: Settings<AlertRules> = {
   players: ["players"],
 };
 
-function checkRules(options: SessionOptions): void {
+function checkRules(options: AlertOptions, reference: string | undefined): void {
+  checkServers(options, reference);
   if (Object.keys(toFields(RULES, options)).length === 0)
     failUsage("nothing to set: gatehouse alerts set --help has the options");
 }
 
-async function setRules(session: Session, options: SessionOptions, reference: string | undefined): Promise<void> {
-  const request = await makeRequest(session, reference);
-  const { body: before } = await session.admin.call<AlertRules>(request);
-  await putRules(session, request, mergeRules(before, toFields(RULES, options)));
+async function setRules(session: Session, options: AlertOptions, reference: string | undefined): Promise<void> {
+  const servers = await findServers(session, options, reference);
+  await visitServers(session, options, servers, (before) => mergeRules(before, toFields(RULES, options)));
 }
 
 /** Undefined leaves a rule as it is. */
@@ -74,13 +136,12 @@ export function mergeRules(before: AlertRules, given: { readonly [Rule in keyof 
 }
 
 /** Without --apply it needs no Gatehouse. */
-async function suggestRules(
-  reference: string | undefined,
-  options: SessionOptions & { readonly apply?: boolean },
-): Promise<void> {
+async function suggestRules(reference: string | undefined, options: AlertOptions): Promise<void> {
   if (options.apply) {
+    checkServers(options, reference);
     const session = await Session.open(options);
-    return await putRules(session, await makeRequest(session, reference), SUGGESTED_ALERTS);
+    const servers = await findServers(session, options, reference);
+    return await visitServers(session, options, servers, () => SUGGESTED_ALERTS);
   }
   if (options.json === true) {
     process.stdout.write(`${JSON.stringify(SUGGESTED_ALERTS)}\n`);
@@ -91,21 +152,11 @@ async function suggestRules(
   printer.printLine("\u2192 gatehouse alerts suggest <server> --apply sets them", "dim");
 }
 
-async function switchOff(session: Session, { yes }: SessionOptions, reference: string | undefined): Promise<void> {
-  const request = await makeRequest(session, reference);
-  await session.confirm(yes, () => `Switch off all alerts of ${request.path[1]}?`);
-  await putRules(session, request, NO_ALERTS);
-}
-
-type RulesRequest = ReturnType<typeof requestFor>;
-
-async function makeRequest(session: Session, reference: string | undefined): Promise<RulesRequest> {
-  const serverId = await obtainId(session, SERVERS, reference, "name it: gatehouse alerts show <server>");
-  return requestFor(SERVERS, serverId, "alerts");
-}
-
-async function putRules(session: Session, request: RulesRequest, rules: AlertRules): Promise<void> {
-  await session.call<AlertRules>({ ...request, method: "PUT", body: rules }, (set) => printRules(session.printer, set));
+async function switchOff(session: Session, options: AlertOptions, reference: string | undefined): Promise<void> {
+  const servers = await findServers(session, options, reference);
+  const whose = options.all ? `all ${servers.length} servers` : servers[0]?.server_id;
+  await session.confirm(options.yes, () => `Switch off all alerts of ${whose}?`);
+  await visitServers(session, options, servers, () => NO_ALERTS);
 }
 
 export function printRules(printer: Printer, rules: AlertRules): void {

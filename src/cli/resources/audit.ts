@@ -20,12 +20,14 @@ import {
 
 export const AUDIT_FIELDS: readonly ResourceField<AuditEntryResource>[] = [
   { name: "id", show: ({ id }) => id, isWhole: true },
-  { name: "time", show: ({ at }) => formatMoment(at), isWhole: true },
+  { name: "time", show: ({ at }) => formatMoment(at).slice(0, MINUTE_LENGTH), isWhole: true },
+  { name: "by", show: ({ actor }) => nameActor(actor) },
   { name: "action", show: ({ action }) => action, isWhole: true },
   { name: "target", show: ({ target }, { nameOf }) => nameOf(target) },
   { name: "change", show: ({ details }) => describeChange(details), isExtra: true },
-  { name: "by", show: describeActor, isExtra: true },
 ];
+const MINUTE_LENGTH = "2026-11-15 05:39".length;
+export const AUDIT_COLUMNS = ["time", "by", "action", "target", "change"];
 
 const EXPORTS = ["csv", "jsonl"];
 const EXAMPLES = `
@@ -36,6 +38,7 @@ Examples:
 
 export function createAuditCommand(): Command {
   const list = withLimit(adminCommand("list", "list the changes, newest first", listEntries, checkExport), "--json")
+    .option("--ids", "show the ids of the entries")
     .option("--actor <who>", "only what these did: part of a name, an id, or master")
     .option("--action <action>", "only this action, such as key.created")
     .option("--target <id>", "only what was done to this (key_…, srv_…, per_…)")
@@ -78,7 +81,7 @@ async function listEntries(session: Session, options: ListOptions): Promise<void
       ...(await readKeyLabels(session, targets)),
       ...(await readPersonNames(session, targets)),
     ]);
-    printResources(session, AUDIT_FIELDS, entries, undefined, names);
+    printResources(session, AUDIT_FIELDS, entries, options.ids ? ["id", ...AUDIT_COLUMNS] : AUDIT_COLUMNS, names);
   });
 }
 
@@ -147,10 +150,13 @@ async function nameTarget(session: Session, target: string): Promise<string> {
   return target.startsWith("key_") ? await nameResource(session, KEYS, target) : target;
 }
 
+function nameActor({ kind, id, name }: AuditEntryResource["actor"]): string {
+  return kind === "master" ? "master key" : name || id;
+}
+
 function describeActor({ actor }: AuditEntryResource): string {
-  const { kind, id, name, address } = actor;
-  const who = kind === "master" ? `master key ${id}` : name || id;
-  return address === "" ? who : `${who} at ${address}`;
+  const who = actor.kind === "master" ? `master key ${actor.id}` : nameActor(actor);
+  return actor.address === "" ? who : `${who} at ${actor.address}`;
 }
 
 /** "label: old → new, community: -"; other details are shown as JSON. */

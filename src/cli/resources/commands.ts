@@ -34,13 +34,14 @@ export const COMMAND_FIELDS: readonly ResourceField<OwnedCommandResource>[] = [
   { name: "game's code", show: ({ upstream_code }) => String(upstream_code ?? "-") },
   { name: "game's words", show: ({ upstream_message }) => upstream_message ?? "-" },
 ];
-export const COMMAND_COLUMNS = ["command id", "status", "queued", "server", "by", "command"];
+export const COMMAND_COLUMNS = ["status", "queued", "server", "by", "command"];
 
 export function createCommandsCommand(): Command {
   return adminGroup("commands", "list, show and cancel commands to the game servers", [
     withLimit(
       adminCommand("list", "list commands, newest first", listCommands)
         .option("--server <server>", "only those of this server (id or name)")
+        .option("--ids", "show the ids of the commands")
         .addOption(new Option("--status <status>", "only those in this state").choices(COMMAND_STATUSES)),
       "--json",
     ),
@@ -58,7 +59,7 @@ async function listCommands(session: Session, options: ListOptions): Promise<voi
   const query = { server_id: await findServerId(session, options.server), status: options.status };
   const request = { path: ["commands"], query };
   await session.list<OwnedCommandResource>(request, session.rowsOf(options), "no commands", (commands) =>
-    showTable(session, COMMAND_FIELDS, commands, COMMAND_COLUMNS),
+    showTable(session, COMMAND_FIELDS, commands, options.ids ? ["command id", ...COMMAND_COLUMNS] : COMMAND_COLUMNS),
   );
 }
 

@@ -21,6 +21,7 @@ import { CommandFailed, EXIT_CODES } from "../exit-codes.ts";
 import type { Cell } from "../terminal/printer.ts";
 import { formatMoment } from "../terminal/times.ts";
 import { obtainServerIdOrOnly, requestFor, SERVERS } from "./find-resource.ts";
+import { checkTypes } from "./settings.ts";
 
 /** "2026-11-15 05:39:50+01:00" and the longest type. */
 const WIDTHS = [25, "server.unreachable".length];
@@ -34,7 +35,7 @@ type EventsOptions = SessionOptions & {
 export function createEventsCommand(): Command {
   const events = adminCommand("events", "show what happened on a game server, oldest first", showEvents)
     .option("--server <server>", "id or name of the server; not needed when there is only one")
-    .option("--types <types>", "only these types, separated by commas (player.*,gap)")
+    .option("--types <types>", "only these types, separated by commas (player.*,gap)", checkTypes)
     .option("--after <cursor>", "only what came after this event (its id), earliest or now")
     .option(
       "--limit <number>",

@@ -6,7 +6,7 @@ import type { OwnedCommandResource } from "../../core/wire/command.ts";
 import type { KeyResource } from "../../core/wire/key.ts";
 import { printResources } from "../terminal/fields.ts";
 import { Printer } from "../terminal/printer.ts";
-import { AUDIT_FIELDS } from "./audit.ts";
+import { AUDIT_COLUMNS, AUDIT_FIELDS } from "./audit.ts";
 import { COMMAND_COLUMNS, COMMAND_FIELDS } from "./commands.ts";
 import { KEY_COLUMNS, KEY_FIELDS } from "./key-fields.ts";
 
@@ -56,16 +56,18 @@ test("keys with their ids: the id is whole, and label and server are recognisabl
   expect(row).toMatch(new RegExp(`^${KEY.key_id} +the mod\\S*.*… +North.*… +suspended +in 90d +59s ago$`));
 });
 
-test("commands: the id is whole, and server and sender can be recognised", () => {
-  const [head, row] = printAt80((screen) =>
-    printResources(screen, COMMAND_FIELDS, [COMMAND], COMMAND_COLUMNS, SERVERS),
-  );
-  expect(head).toMatch(/^COMMAND ID +STATUS +QUEUED +SERVER +BY +COMMAND$/);
-  expect(row).toMatch(/^cmd_zRH77T5ZugEUB3g6rBBK +queued #100 +59s ago +North.*… +the mod.*… +:h hi$/);
+test("commands: server, sender and command are whole; with their ids they can be recognised", () => {
+  const print = (columns: readonly string[]) =>
+    printAt80((screen) => printResources(screen, COMMAND_FIELDS, [COMMAND], columns, SERVERS));
+  const [head, row] = print(COMMAND_COLUMNS);
+  expect(head).toMatch(/^STATUS +QUEUED +SERVER +BY +COMMAND$/);
+  expect(row).toMatch(/^queued #100 +59s ago +North Town Roleplay +the moderators' bot +:h hi$/);
+  const [, withId] = print(["command id", ...COMMAND_COLUMNS]);
+  expect(withId).toMatch(/^cmd_zRH77T5ZugEUB3g6rBBK +queued #100 +59s ago +North.*… +the mod.*… +:h hi$/);
 });
 
-test("audit: id, time, action and the target's name; what was changed is left to audit show", () => {
-  const [head, row] = printAt80((screen) => printResources(screen, AUDIT_FIELDS, [ENTRY], undefined, SERVERS));
-  expect(head).toMatch(/^ID +TIME +ACTION +TARGET$/);
-  expect(row).toMatch(/^aud_zzz +2027-01-15 \S+ +command\.cancelled +North Town Roleplay$/);
+test("audit: when, who, what and the target's name; what was changed is left to audit show", () => {
+  const [head, row] = printAt80((screen) => printResources(screen, AUDIT_FIELDS, [ENTRY], AUDIT_COLUMNS, SERVERS));
+  expect(head).toMatch(/^TIME +BY +ACTION +TARGET$/);
+  expect(row).toMatch(/^2027-01-15 \d\d:\d\d +master key +command\.cancelled +North Town Roleplay$/);
 });

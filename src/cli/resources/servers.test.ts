@@ -46,7 +46,7 @@ test("a list has a row for each server with its state, players and last reading,
     players: null,
     last_read_at: null,
   };
-  const lines = show((screen) => printServers(screen, [SERVER, well, asked]));
+  const lines = show((screen) => printServers(screen, [SERVER, well, asked], true));
   expect(lines.every((line) => Bun.stringWidth(line) <= 80)).toBe(true);
   expect(lines[0]).toMatch(/^SERVER +NAME +STATE +PLAYERS +LAST READ$/);
   expect(lines[1]).toMatch(new RegExp(`^${ID} +Cedar.*… +key refused +39 +45 minutes ago$`));

@@ -66,7 +66,7 @@ const FIELDS: readonly ResourceField<ServerResource>[] = [
   { name: "made for", show: ({ simulated }) => describeMaker(simulated) },
   { name: "created", show: ({ created_at }) => formatMoment(created_at) },
 ];
-const COLUMNS = ["server", "name", "state", "players", "last read"];
+const COLUMNS = ["name", "state", "players", "last read"];
 
 export function createServersCommand(): Command {
   return adminGroup("servers", "add, list, change and remove game servers", [
@@ -81,7 +81,12 @@ export function createServersCommand(): Command {
       .option("--check", "test the key with one call to the game API; exit code 1 if it is not accepted")
       .option("--no-check", "do not test the key, and do not ask whether to")
       .addHelpText("after", KEY_FROM_STDIN),
-    withLimit(adminCommand("list", "list the game servers and their states", listServers)),
+    withLimit(
+      adminCommand("list", "list the game servers and their states", listServers).option(
+        "--ids",
+        "show the ids of the servers",
+      ),
+    ),
     resourceCommand(SERVERS, "show", "show one game server, its state and what it failed with", showServer),
     adminCommand("set", "change how a game server is watched, and what everybody may see of it", setServer, checkChange)
       .argument("[server]", "id or name of the server")
@@ -92,7 +97,9 @@ export function createServersCommand(): Command {
     resourceCommand(SERVERS, "set-key", "replace the server key of a game server", setServerKey)
       .option("--check", "test the new key with one call to the game API; exit code 1 if it is not accepted")
       .addHelpText("after", KEY_FROM_STDIN),
-    withYes(resourceCommand(SERVERS, "remove", "remove a game server, and revoke its keys", removeServer)),
+    withYes(resourceCommand(SERVERS, "remove", "remove a game server and all that belongs to it", removeServer)).alias(
+      "delete",
+    ),
   ]);
 }
 
@@ -184,9 +191,11 @@ async function checkAndPrint(session: Session, server: ServerResource, answer: s
   else if (check) printCheck(session.printer, server, check);
 }
 
-async function listServers(session: Session, { limit }: SessionOptions): Promise<void> {
+async function listServers(session: Session, { limit, ids }: SessionOptions): Promise<void> {
   const none = "no servers yet: gatehouse servers add makes one";
-  await session.list<ServerResource>({ path: ["servers"] }, limit, none, (servers) => printServers(session, servers));
+  await session.list<ServerResource>({ path: ["servers"] }, limit, none, (servers) =>
+    printServers(session, servers, ids),
+  );
 }
 
 async function showServer(session: Session, serverId: string): Promise<void> {
@@ -231,9 +240,14 @@ async function setServerKey(session: Session, serverId: string, options: CheckOp
 
 async function removeServer(session: Session, serverId: string, { yes }: SessionOptions): Promise<void> {
   const request = requestFor(SERVERS, serverId);
-  await session.confirm(yes, async () => {
+  await session.confirmByName(yes, async () => {
     const { body } = await session.admin.call<ServerResource>(request);
-    return `Remove ${body.name} (${serverId})? Its keys stop working at once, and its waiting commands fail.`;
+    session.printer.printFields([
+      ["server", `${body.name} (${serverId})`],
+      ["goes with it", "its events, history, webhooks, alerts and map, and what people may do on it, for good"],
+      ["ends at once", "its keys are revoked, and its waiting commands fail"],
+    ]);
+    return body.name;
   });
   await session.call<DeletedServerResource>({ ...request, method: "DELETE" }, ({ revoked_keys, failed_commands }) =>
     session.printer.printLine(
@@ -250,8 +264,8 @@ export function printServer({ printer, now }: Screen, server: ServerResource): v
 }
 
 /** The table of servers, and below it what they failed with and which are not watched. */
-export function printServers(screen: Screen, servers: readonly ServerResource[]): void {
-  printResources(screen, FIELDS, servers, COLUMNS);
+export function printServers(screen: Screen, servers: readonly ServerResource[], showsIds = false): void {
+  printResources(screen, FIELDS, servers, showsIds ? ["server", ...COLUMNS] : COLUMNS);
   screen.printer.printRemarks(
     servers.flatMap(({ name, last_error, watch }) => [
       ...(last_error === null ? [] : [[name, describeError(last_error, screen.now())]]),

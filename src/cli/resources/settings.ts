@@ -1,5 +1,7 @@
 // The options that change a resource: the field of the request that each of them sets, said once.
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+import { describeTypesFault, parseTypes } from "../../core/events/event-types.ts";
+import { ALL_SECTIONS } from "../../core/sections.ts";
 import { failUsage } from "../exit-codes.ts";
 
 /** By the option's name in camel case. Without `parse` the field gets the option's value as it is. */
@@ -29,4 +31,14 @@ export function choice(flags: string, help: string, choices: readonly string[] =
 
 export function isOn(text: string): boolean {
   return text === "on";
+}
+
+/** For an option with types of events. Gatehouse repeats no wrong name, because it may be a secret; here it was just typed. */
+export function checkTypes(text: string): string {
+  const names = text.split(",").map((name) => name.trim());
+  const parsed = parseTypes(names.join(), ALL_SECTIONS);
+  if (!("fault" in parsed)) return names.join();
+  const { reason, name } = parsed.fault;
+  const fault = reason === "unknown" ? `There is no type ${name}.` : `It ${describeTypesFault(parsed.fault)}.`;
+  throw new InvalidArgumentError(fault);
 }

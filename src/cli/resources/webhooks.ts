@@ -32,7 +32,7 @@ import {
   SERVERS,
   WEBHOOKS,
 } from "./find-resource.ts";
-import { checkGiven, choice, isOn, type Settings, toFields } from "./settings.ts";
+import { checkGiven, checkTypes, choice, isOn, type Settings, toFields } from "./settings.ts";
 
 const URL_FROM_STDIN =
   "\nThe address is read from a prompt or from the first line of standard input, never from an argument: it may hold a token.";
@@ -97,7 +97,7 @@ export function createWebhooksCommand(): Command {
       .addOption(
         choice("--format <format>", "what the receiver gets: events for a program, or messages", WEBHOOK_FORMATS),
       )
-      .option("--types <types>", "only these types of events: player.*,modcall.opened (default: all)")
+      .option("--types <types>", "only these types of events: player.*,modcall.opened (default: all)", checkTypesOrAll)
       .addOption(choice("--language <language>", "of the messages to Discord", WEBHOOK_LANGUAGES))
       .option("--show-join-key", "tell the server's join key in Discord")
       .addHelpText("after", URL_FROM_STDIN),
@@ -107,7 +107,7 @@ export function createWebhooksCommand(): Command {
     )
       .option("--label <text>", "what it is for")
       .option("--new-url", "read a new address from a prompt or standard input")
-      .option("--types <types>", `only these types of events, or ${ALL_TYPES}`)
+      .option("--types <types>", `only these types of events, or ${ALL_TYPES}`, checkTypesOrAll)
       .addOption(choice("--language <language>", "of the messages to Discord", WEBHOOK_LANGUAGES))
       .addOption(choice("--show-join-key <on|off>", "whether Discord is told the server's join key"))
       .addOption(choice("--enabled <on|off>", "whether anything is sent; on goes on where it was"))
@@ -231,9 +231,13 @@ async function listDeliveries(session: Session, webhookId: string, { limit }: Se
   );
 }
 
+function checkTypesOrAll(text: string): string {
+  return text === ALL_TYPES ? text : checkTypes(text);
+}
+
 /** Null for all. */
 function parseTypes(text: string): string[] | null {
-  return text === ALL_TYPES ? null : text.split(",").map((name) => name.trim());
+  return text === ALL_TYPES ? null : text.split(",");
 }
 
 /** The ids are wide, so they are printed on request only. Below the table stands why webhooks are disabled. */

@@ -116,3 +116,14 @@ export function filterOfTypes(types: readonly string[] | null): EventFilter {
   // A list that a later version does not know any more hides nothing.
   return parsed && "filter" in parsed ? parsed.filter : filterAll();
 }
+
+/** Whether somebody hears of alerts by it: its types are none of the status message. */
+export function tellsAlerts(webhook: {
+  readonly enabled: boolean;
+  readonly format: WebhookFormat;
+  readonly types: readonly string[] | null;
+}): boolean {
+  const { enabled, format, types } = webhook;
+  const isChosen = types === null || types.includes("alert.*") || types.includes("alert.raised");
+  return enabled && format !== "discord-status" && isChosen;
+}

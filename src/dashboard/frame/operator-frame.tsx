@@ -50,7 +50,7 @@ export function ServerFrame(props: { readonly serverId: string; readonly isFirst
                 name={server.value?.name ?? t("title")}
                 isFirst={props.isFirst}
                 back={{ href: hrefOf("servers"), label: t("back") }}
-                {...(server.value && !isGone && { banner: <ServerFacts server={server.value} isBrief /> })}
+                {...(server.value && !isGone && { banner: <ServerFacts server={server.value} /> })}
               >
                 {isGone && <Notice icon="servers" title={t("gone")} />}
               </FrameBody>

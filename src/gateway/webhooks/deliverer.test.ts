@@ -73,6 +73,7 @@ class Stage {
       sealer: this.sealer,
       clock: clock.read,
       findServerName: () => "Town",
+      readPlayerName: async (_, player) => (player === "168" ? "Rio_R" : undefined),
       userAgent: "test",
     });
     this.deliverer = new Deliverer({
@@ -564,6 +565,27 @@ describe("Discord", () => {
     expect([countTo(stage, "chat_1"), countTo(stage, "chat_2")]).toEqual([1, 0]);
     return stage;
   }
+
+  test("the caller of an emergency call is named where known; a program gets the event as it is", async () => {
+    const stage = new Stage();
+    await stage.add("chat_1", { format: "discord" }, DISCORD);
+    await stage.add("program");
+    await stage.start();
+    const calls = ["168", "169"].map((caller, n) =>
+      makeEvent(n + 1, { type: "call.opened", data: `{"Team":"Police","Caller":${caller},"Players":[168]}` }),
+    );
+    await stage.recordEvents(...calls);
+    const bodies = (name: string) => stage.sent.filter(({ to }) => to === name).map(({ body }) => body);
+    const fields = JSON.parse(bodies("chat_1")[0] ?? "").embeds.map((embed: { fields: unknown }) => embed.fields);
+    const link = (name: string, id: string) => `[${name}](https://www.roblox.com/users/${id}/profile)`;
+    const named = (caller: string) =>
+      expect.arrayContaining([
+        expect.objectContaining({ name: "Caller", value: caller }),
+        expect.objectContaining({ name: "Responding", value: link("Rio\\_R", "168") }),
+      ]);
+    expect(fields).toEqual([named(link("Rio\\_R", "168")), named(link("Player 169", "169"))]);
+    expect(bodies("program").join()).not.toContain("Rio");
+  });
 
   test("a receiver that is not Discord and says 429 for all, for a day, pauses nobody but itself", async () => {
     const stage = new Stage();

@@ -4,7 +4,7 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Post, PostRequest } from "../../core/ports/post.ts";
 import type { WebhookSealer } from "../../core/ports/webhooks.ts";
 import { cleanAnswer } from "../../core/webhooks/clean-answer.ts";
-import { type DiscordOptions, toTestEmbed } from "../../core/webhooks/discord/event-embed.ts";
+import { callerIdOf, type DiscordOptions, toTestEmbed } from "../../core/webhooks/discord/event-embed.ts";
 import { type DiscordMessage, toDiscordMessage, toEditUrl, toPostUrl } from "../../core/webhooks/discord/message.ts";
 import { eventsPerMessage, packEvents } from "../../core/webhooks/discord/pack.ts";
 import type { AttemptOutcome } from "../../core/webhooks/retry.ts";
@@ -31,6 +31,8 @@ export type WebhookSenderDeps = {
   readonly sealer: WebhookSealer;
   readonly clock: Clock;
   readonly findServerName: (serverId: string) => string | undefined;
+  /** Undefined for somebody who is not known. Throws StoreUnavailable when the archive does not answer. */
+  readonly readPlayerName: (serverId: string, playerId: string) => Promise<string | undefined>;
   readonly userAgent: string;
 };
 
@@ -57,7 +59,8 @@ export class WebhookSender {
       return { ...(await this.#sendStandard(webhook, message, stop)), count: 1 };
     }
     const countMax = eventsPerMessage(webhook.refusals);
-    const { message, count } = packEvents(events, this.optionsOf(webhook), countMax);
+    const playerNames = await this.#nameCallers(webhook.serverId, events.slice(0, countMax));
+    const { message, count } = packEvents(events, { ...this.optionsOf(webhook), playerNames }, countMax);
     return { ...(await this.#sendDiscord(webhook, message, null, stop)), count };
   }
 
@@ -90,6 +93,15 @@ export class WebhookSender {
   /** How messages to Discord are written for this webhook. */
   optionsOf({ language, showJoinKey, serverId }: Webhook): DiscordOptions {
     return { language, showJoinKey, serverName: this.deps.findServerName(serverId) ?? "" };
+  }
+
+  async #nameCallers(serverId: string, events: readonly LedgerEvent[]): Promise<ReadonlyMap<string, string>> {
+    const names = new Map<string, string>();
+    for (const id of new Set(events.map(callerIdOf))) {
+      const name = id && (await this.deps.readPlayerName(serverId, id));
+      if (id && name) names.set(id, name);
+    }
+    return names;
   }
 
   #sendStandard(webhook: Webhook, message: StandardMessage, stop: AbortSignal | undefined): Promise<SentRequest> {

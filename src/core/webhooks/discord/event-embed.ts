@@ -17,6 +17,8 @@ export type DiscordOptions = {
   readonly showJoinKey: boolean;
   /** Shown below each event, because several servers may share a channel. */
   readonly serverName: string;
+  /** Names of players by their ids, for events that have only ids. */
+  readonly playerNames?: ReadonlyMap<string, string>;
 };
 
 /** An event as far as a message tells of it. */
@@ -192,7 +194,12 @@ function describeClaim(meta: Facts["meta"], does: string, { Caller }: Facts["dat
   };
 }
 
-function describeCall({ type, data, meta, words, at }: Facts): Story {
+/** The id of the player who placed the emergency call; undefined for every other event. */
+export function callerIdOf({ kind, data }: ToldEvent): string | undefined {
+  return typeOfKind(kind).startsWith("call.") ? readText(parseFields(data).Caller) : undefined;
+}
+
+function describeCall({ type, data, meta, words, options, at }: Facts): Story {
   const number = readText(data.CallNumber);
   const numbered = /^\d{1,10}$/.test(number) ? ` · ${words.callNumber} ${number}` : "";
   const startedAt = timeOf(data, "StartedAt");
@@ -207,8 +214,8 @@ function describeCall({ type, data, meta, words, at }: Facts): Story {
     fields: [
       toField(words.field.PositionDescriptor, describePlace(data)),
       toField(words.field.Team, writeTeam(data.Team, words)),
-      toField(words.field.Caller, writePlayerId(data.Caller, words)),
-      toField(words.field.Players, writePlayerIds(data.Players, words)),
+      toField(words.field.Caller, writePlayerId(data.Caller, words, options.playerNames)),
+      toField(words.field.Players, writePlayerIds(data.Players, words, options.playerNames)),
     ],
   };
 }
@@ -335,14 +342,14 @@ export function writePlayer(reference: unknown): string | undefined {
   return writePlayerLink(id === undefined ? text : text.slice(0, text.lastIndexOf(":")), id);
 }
 
-/** A player of whom only the id is known. */
-function writePlayerId(value: unknown, words: DiscordWords): string | undefined {
+/** A player of whom the game gives only the id. */
+function writePlayerId(value: unknown, words: DiscordWords, names?: DiscordOptions["playerNames"]): string | undefined {
   const id = readText(value);
-  return /^\d{1,32}$/.test(id) ? writePlayerLink(`${words.player} ${id}`, id) : undefined;
+  return /^\d{1,32}$/.test(id) ? writePlayerLink(names?.get(id) ?? `${words.player} ${id}`, id) : undefined;
 }
 
-function writePlayerIds(list: unknown, words: DiscordWords): string | undefined {
-  const links = (Array.isArray(list) ? list : []).map((value) => writePlayerId(value, words));
+function writePlayerIds(list: unknown, words: DiscordWords, names?: DiscordOptions["playerNames"]): string | undefined {
+  const links = (Array.isArray(list) ? list : []).map((value) => writePlayerId(value, words, names));
   const known = links.filter((link) => link !== undefined);
   const more = known.length > LINKS_MAX ? [`${words.more} ${known.length - LINKS_MAX}`] : [];
   return [...known.slice(0, LINKS_MAX), ...more].join(", ") || undefined;

@@ -61,7 +61,14 @@ export function FieldValue(props: {
   }
   // The key itself is never told.
   if (field === "server_key") return t("setAnew");
-  if (typeof value !== "string") return <NameText text={JSON.stringify(value)} max={VALUE_MAX} />;
+  if (typeof value !== "string") {
+    // The rule of an alert, or the public status.
+    const parts = Object.entries(value as object).map(([name, part]) => {
+      const keys = [`operatorServers:alerts.field.${name}`, `operator:fields.${name}`];
+      return `${translate(keys, name)}: ${typeof part === "boolean" ? t(part ? "yes" : "no") : part}`;
+    });
+    return <NameText text={parts.join(", ")} max={VALUE_MAX} />;
+  }
   if (field === "format" || field === "language") return translate(`operatorWebhooks:${field}.${value}`, value);
   return <NameText text={(field === "server_id" && nameOf(value)) || value} max={VALUE_MAX} />;
 }

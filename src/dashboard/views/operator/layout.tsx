@@ -1,5 +1,5 @@
 // What the operator's pages are made of: sections, hints, small buttons, and the message that a change has succeeded.
-import { Alert, Button, type ButtonProps, Stack, Text, type TextProps, Title } from "@mantine/core";
+import { ActionIcon, Alert, Button, type ButtonProps, Menu, Stack, Text, type TextProps, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Icon } from "../../parts/icon.tsx";
@@ -71,4 +71,23 @@ export function SmallButton({
       {text}
     </Button>
   );
+}
+
+/** What is done more rarely with a resource. `name` is for screen readers. */
+export function MoreMenu({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
+      <Menu.Target>
+        <ActionIcon size={26} aria-label={name}>
+          <Icon name="more" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>{children}</Menu.Dropdown>
+    </Menu>
+  );
+}
+
+/** The width of a column with one small button and a menu. */
+export function widthOfButtons(text: string): string {
+  return `${5 + 0.6 * text.length}rem`;
 }

@@ -1,5 +1,5 @@
 // Shows and sets the alert rules of a server: the fields of the form, and the rules that they mean.
-import { Alert, Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Checkbox, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
 import { type ChangeEvent, type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import {
@@ -10,19 +10,22 @@ import {
   SUGGESTED_ALERTS,
 } from "../../../../core/alerts/rules.ts";
 import { ERRORS } from "../../../../core/errors.ts";
+import { tellsAlerts, WEBHOOKS_PER_SERVER_MAX } from "../../../../core/webhooks/webhook.ts";
 import type { AlertRulesResource } from "../../../../core/wire/alerts.ts";
 import type { ServerResource } from "../../../../core/wire/server.ts";
 import { DialogButtons } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { LoadingState } from "../../../parts/states.tsx";
 import { NamedSentence } from "../../../parts/text/game-text.tsx";
-import { useAdmin, useAdminChange, useAdminQuery } from "../../../state/session/use-admin.ts";
+import { hrefOf } from "../../../state/route.ts";
+import { useAdmin, useAdminChange, useAdminQuery, useAdminRights } from "../../../state/session/use-admin.ts";
+import { useServerNames } from "../fields.tsx";
 import { FormError, useFocusFirstInvalid } from "../form.tsx";
 
 type FormProps = {
   readonly server: ServerResource;
   readonly onCancel: () => void;
-  readonly onDone: () => void;
+  readonly onDone: (isForAll: boolean) => void;
 };
 
 export function AlertsForm(props: FormProps) {
@@ -39,10 +42,19 @@ function LoadedForm(props: FormProps & { readonly rules: AlertRulesResource }) {
   const { t } = useTranslation(["operatorServers", "operator"]);
   const admin = useAdmin();
   const { server, onCancel, onDone } = props;
+  const { servers } = useServerNames("alerts");
+  const [isForAll, setForAll] = useState(false);
   const [texts, setTexts] = useState<AlertTexts>(() => writeAlertTexts(props.rules, SUGGESTED_ALERTS));
   const [submissions, setSubmissions] = useState(0);
   const { run, isRunning, error } = useAdminChange(
-    (rules: AlertRulesResource) => admin.setAlerts(server.server_id, rules),
+    async (rules: AlertRulesResource) => {
+      const others = isForAll ? servers.filter(({ server_id: id }) => id !== server.server_id) : [];
+      for (const { server_id: id } of others) {
+        const outcome = await admin.setAlerts(id, rules);
+        if (!outcome.ok) return outcome;
+      }
+      return admin.setAlerts(server.server_id, rules);
+    },
     ["alerts", "audit"],
   );
   const form = useFocusFirstInvalid(submissions);
@@ -52,7 +64,7 @@ function LoadedForm(props: FormProps & { readonly rules: AlertRulesResource }) {
     event.preventDefault();
     setSubmissions((before) => before + 1);
     if (Object.keys(problems).length > 0) return;
-    if (await run(rules)) onDone();
+    if (await run(rules)) onDone(isForAll);
   }
 
   /** The suggested rules, and what the operator has set for rules without a suggestion. */
@@ -100,10 +112,41 @@ function LoadedForm(props: FormProps & { readonly rules: AlertRulesResource }) {
             )}
           </Stack>
         ))}
+        {texts.on.length > 0 && <UnheardHint server={server} />}
+        {servers.length > 1 && (
+          <Checkbox
+            label={t("alerts.forAll", { count: servers.length })}
+            description={t("alerts.forAllHint")}
+            checked={isForAll}
+            onChange={(event) => setForAll(event.currentTarget.checked)}
+          />
+        )}
         <FormError error={error} />
         <DialogButtons label={t("operator:save")} isRunning={isRunning} onCancel={onCancel} />
       </Stack>
     </form>
+  );
+}
+
+/** For rules that no webhook would tell anybody of. */
+function UnheardHint({ server: { server_id: id } }: { readonly server: ServerResource }) {
+  const { t } = useTranslation("operatorServers");
+  const admin = useAdmin();
+  const mayWebhooks = useAdminRights().may("webhooks", id);
+  const { value } = useAdminQuery(
+    ["webhooks", "alerts", id],
+    () => admin.listWebhooks({ server_id: id, limit: WEBHOOKS_PER_SERVER_MAX }),
+    undefined,
+    mayWebhooks,
+  );
+  if (!value || value.items.some(tellsAlerts)) return null;
+  return (
+    <Alert color="blue" icon={<Icon name="webhooks" />}>
+      {t("alerts.unheard")}{" "}
+      <Anchor href={hrefOf("webhooks")} size="sm" underline="always">
+        {t("alerts.toWebhooks")}
+      </Anchor>
+    </Alert>
   );
 }
 

@@ -1,13 +1,17 @@
 // The view "audit": who changed what, with the values before and after, filters and a download.
-import { ActionIcon, Anchor, Badge, Group, Paper, Stack, Text, TextInput, Tooltip } from "@mantine/core";
+import { ActionIcon, Anchor, Badge, Group, Stack, TextInput, Tooltip } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { type ChangeEvent, useEffect, useState } from "react";
+import type { TFunction } from "i18next";
+import { type ChangeEvent, Fragment, use, useCallback, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { AuditEntryResource } from "../../../../core/wire/audit.ts";
 import type { AuditFormat, AuditQuery } from "../../../api/admin.ts";
+import { Dialog, useDialog } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
-import { CopyButton, NameText } from "../../../parts/text/game-text.tsx";
+import type { ShownColumn } from "../../../parts/table/table-columns.ts";
+import { BriefContext, CopyButton, markInvisible, NameText } from "../../../parts/text/game-text.tsx";
+import { Ago } from "../../../parts/text/time.tsx";
 import { ViewPage } from "../../../parts/view-page.tsx";
 import { hrefOf } from "../../../state/route.ts";
 import { useAdmin, useAdminChange, useAdminRights, usePagedList } from "../../../state/session/use-admin.ts";
@@ -15,7 +19,7 @@ import { useFormat } from "../../../state/time/use-format.ts";
 import { Facts, FieldValue, PlainTable, useServerNames, useTargetNames } from "../fields.tsx";
 import { FormError, useLooseTexts } from "../form.tsx";
 import { Hint, SmallButton } from "../layout.tsx";
-import { ListFilter, ListFrame } from "../list-frame.tsx";
+import { ListFilter, makeColumn, PagedTable } from "../list-frame.tsx";
 import { type DisabledFields, useProblemWords } from "../webhooks/webhook-words.tsx";
 
 /** Every other action that has a name is blue. */
@@ -56,8 +60,9 @@ function AuditList() {
   useEffect(() => {
     if (isEmptyPage) loadMore();
   }, [isEmptyPage, loadMore]);
-  const { nameOf } = useServerNames();
-  const labelOf = useTargetNames();
+  const viewing = useDialog<AuditEntryResource>();
+  const nameOf = useNames();
+  const columns = useEntryColumns(nameOf, viewing.open);
   return (
     <ViewPage
       isTouch
@@ -72,9 +77,17 @@ function AuditList() {
     >
       <Filters filter={filter} onChange={setFilter} />
       <Downloads query={query} />
-      <ListFrame list={list} label={t("list")} empty={{ title: t(isFiltered ? "noMatch" : "empty") }}>
-        {(entry) => <EntryRow key={entry.id} entry={entry} name={nameOf(entry.target) ?? labelOf(entry.target)} />}
-      </ListFrame>
+      <PagedTable
+        list={list}
+        label={t("list")}
+        name="operator-audit"
+        empty={{ title: t(isFiltered ? "noMatch" : "empty") }}
+        columns={columns}
+        keyOf={keyOfEntry}
+      />
+      <Dialog state={viewing} title={<NameText text={(viewing.item && nameOf(viewing.item)) ?? ""} />} isLarge>
+        {(entry) => <EntryDetails entry={entry} />}
+      </Dialog>
     </ViewPage>
   );
 }
@@ -167,69 +180,177 @@ function Downloads({ query }: { readonly query: AuditQuery }) {
   );
 }
 
-function EntryRow(props: {
-  readonly entry: AuditEntryResource;
-  /** The name of the changed server, key or person, if it still exists. */
-  readonly name: string | undefined;
-}) {
-  const { t } = useTranslation("operatorAudit");
+/** The name of what was changed: of a webhook, and of what is gone, as the entry has it. */
+function useNames(): (entry: AuditEntryResource) => string {
+  const { nameOf } = useServerNames();
+  const labelOf = useTargetNames();
+  return useCallback(
+    ({ target, details }) => {
+      const { name, label = name } = { ...toRecord(details.before), ...toRecord(details.after) };
+      return nameOf(target) ?? labelOf(target) ?? (typeof label === "string" ? label : target);
+    },
+    [nameOf, labelOf],
+  );
+}
+
+function useActionNames(): (action: string) => string {
   const translate = useLooseTexts();
-  const format = useFormat();
-  const { action, actor, target, at, details } = props.entry;
-  const title = translate(`operatorAudit:action.${action}`, "");
+  return (action) => translate(`operatorAudit:action.${action}`, action);
+}
+
+function ActionBadge({ action }: { readonly action: string }) {
+  const nameAction = useActionNames();
   const colour = ACTION_COLOURS.find(([shape]) => shape.test(action))?.[1] ?? "blue";
+  return <Badge color={colour}>{nameAction(action)}</Badge>;
+}
+
+function useEntryColumns(
+  nameOf: (entry: AuditEntryResource) => string,
+  onDetails: (entry: AuditEntryResource) => void,
+): readonly ShownColumn<AuditEntryResource>[] {
+  const { t } = useTranslation(["operatorAudit", "operatorKeys"]);
+  return useMemo(
+    () => [
+      {
+        id: "at",
+        title: t("when"),
+        readValue: ({ at }) => at,
+        cell: ({ at }) => <When at={at} />,
+        width: "13rem",
+        phone: "side",
+      },
+      makeColumn("who", t("who"), "name", ({ actor }) => nameActor(actor, t), { width: "14%", phone: "line" }),
+      {
+        id: "what",
+        title: t("what"),
+        readValue: ({ action }) => action,
+        cell: ({ action }) => <ActionBadge action={action} />,
+        width: "13rem",
+        phone: "main",
+      },
+      {
+        id: "target",
+        title: t("target"),
+        readValue: nameOf,
+        cell: (entry) => (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            aria-label={t("operatorKeys:detailsName", { label: markInvisible(nameOf(entry)) })}
+            onClick={() => onDetails(entry)}
+          >
+            <NameText text={nameOf(entry)} />
+          </Anchor>
+        ),
+        width: "20%",
+        phone: "line",
+      },
+      {
+        id: "changes",
+        title: t("changes"),
+        readValue: () => undefined,
+        cell: ({ details }) => <ChangesLine before={toRecord(details.before)} after={toRecord(details.after)} />,
+        phone: "tap",
+      },
+    ],
+    [t, nameOf, onDetails],
+  );
+}
+
+/** On a phone there is room only for how long ago it was. */
+function When({ at }: { readonly at: number }) {
+  const format = useFormat();
+  return use(BriefContext) ? <Ago at={at} /> : <span className="numbers">{format.dateTime(at)}</span>;
+}
+
+function keyOfEntry({ id }: AuditEntryResource): string {
+  return id;
+}
+
+function nameActor(
+  { kind, id, name }: AuditEntryResource["actor"],
+  t: TFunction<["operatorAudit", "operatorKeys"]>,
+): string {
+  if (kind === "system") return "Gatehouse";
+  return kind === "master" ? t("masterKey") : name || id;
+}
+
+function EntryDetails({ entry }: { readonly entry: AuditEntryResource }) {
+  const { t } = useTranslation("operatorAudit");
+  const format = useFormat();
+  const { action, actor, target, at, details } = entry;
   const describeActor = ({ kind, id, name, address }: AuditEntryResource["actor"]) => {
     if (kind === "system") return t("byGatehouse");
     return kind === "master" ? t("by", { fingerprint: id, address }) : t("byName", { name: name || id, address });
   };
   return (
-    <Paper component="li" withBorder p="sm">
-      <Stack gap={6}>
-        <Group gap="xs" justify="space-between">
-          <Group gap="xs" miw={0}>
-            <Badge color={title === "" ? "gray" : colour} size="lg">
-              {title || action}
-            </Badge>
-            {props.name !== undefined && (
-              <Text fw={650} miw={0}>
-                <NameText text={props.name} />
-              </Text>
-            )}
-          </Group>
-          <Hint className="numbers">{format.dateTime(at)}</Hint>
-        </Group>
-        <Group gap={4}>
-          {target.startsWith("hook_") ? (
-            <Anchor href={hrefOf(`webhooks/${target}`)} size="sm" className="untrusted">
-              {target}
-            </Anchor>
-          ) : (
-            <Hint className="untrusted">{target}</Hint>
-          )}
-          <CopyButton value={target} label={target} />
-          <Hint className="untrusted">{describeActor(actor)}</Hint>
-        </Group>
-        <Changes before={toRecord(details.before)} after={toRecord(details.after)} />
-      </Stack>
-    </Paper>
+    <Stack gap="sm">
+      <Group gap="xs">
+        <ActionBadge action={action} />
+        <Hint className="numbers">{format.dateTime(at)}</Hint>
+        <Hint className="untrusted">{describeActor(actor)}</Hint>
+      </Group>
+      <Group gap={4}>
+        {target.startsWith("hook_") ? (
+          <Anchor href={hrefOf(`webhooks/${target}`)} size="sm" className="untrusted">
+            {target}
+          </Anchor>
+        ) : (
+          <Hint className="untrusted">{target}</Hint>
+        )}
+        <CopyButton value={target} label={target} />
+      </Group>
+      <Changes before={toRecord(details.before)} after={toRecord(details.after)} />
+    </Stack>
   );
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What there was before, with what became of it, in a table. What is only stated is a plain list. */
-function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
-  const { t } = useTranslation("operatorAudit");
+/** What was changed, and what is only stated. */
+function useChanges(before: Fields, after: Fields) {
   const translate = useLooseTexts();
-  const nameField = (field: string) => translate(`operator:fields.${field}`, field);
+  const { describeReason } = useProblemWords();
   const hasBoth = Object.keys(before).length > 0 && Object.keys(after).length > 0;
   const changed = hasBoth ? Object.keys(before) : [];
-  const { describeReason } = useProblemWords();
   const { disabled_code = null, ...fields } = { ...before, ...after } as Fields & Partial<DisabledFields>;
   const { disabled_reason = null } = fields;
   const reason = describeReason({ disabled_code, disabled_reason });
   const said = { ...fields, ...(reason !== undefined && { disabled_reason: reason }) };
   const stated = Object.entries(said).filter(([field]) => !changed.includes(field));
+  return {
+    changed,
+    stated,
+    nameField: (field: string) =>
+      translate([`operator:fields.${field}`, `operatorServers:alerts.rule.${field}`], field),
+  };
+}
+
+/** In one line, which is cut where the room ends. */
+function ChangesLine({ before, after }: { readonly before: Fields; readonly after: Fields }) {
+  const { changed, stated, nameField } = useChanges(before, after);
+  const parts = [
+    ...changed.map((field) => (
+      <Fragment key={field}>
+        {nameField(field)}: <FieldValue field={field} value={before[field]} /> →{" "}
+        <FieldValue field={field} value={after[field]} />
+      </Fragment>
+    )),
+    ...stated.map(([field, value]) => (
+      <Fragment key={field}>
+        {nameField(field)}: <FieldValue field={field} value={value} />
+      </Fragment>
+    )),
+  ];
+  if (parts.length === 0) return null;
+  return <span className="cut-text">{parts.flatMap((part, index) => (index === 0 ? [part] : [" · ", part]))}</span>;
+}
+
+/** What there was before, with what became of it, in a table. What is only stated is a plain list. */
+function Changes({ before, after }: { readonly before: Fields; readonly after: Fields }) {
+  const { t } = useTranslation("operatorAudit");
+  const { changed, stated, nameField } = useChanges(before, after);
   return (
     <>
       {changed.length > 0 && (

@@ -1,6 +1,6 @@
 // The list of keys: its columns, with buttons for everything that can be done with a key, and the search. Gatehouse searches
 // by label, server and state; a whole id finds one key.
-import { ActionIcon, Badge, Group, Menu, Text } from "@mantine/core";
+import { Anchor, Badge, Group, Menu } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import type { TFunction } from "i18next";
 import { useEffect, useMemo } from "react";
@@ -12,11 +12,10 @@ import type { KeyResource } from "../../../../core/wire/key.ts";
 import type { PageOf } from "../../../../core/wire/page.ts";
 import type { AdminApi } from "../../../api/admin.ts";
 import type { Outcome } from "../../../api/request.ts";
-import { Icon } from "../../../parts/icon.tsx";
 import type { ShownColumn } from "../../../parts/table/table-columns.ts";
 import { markInvisible, NameText } from "../../../parts/text/game-text.tsx";
 import { type PagedList, useAdmin, usePagedList } from "../../../state/session/use-admin.ts";
-import { SmallButton } from "../layout.tsx";
+import { MoreMenu, SmallButton, widthOfButtons } from "../layout.tsx";
 import { makeButtons, makeColumn } from "../list-frame.tsx";
 
 const STATE_COLOURS: Readonly<Record<KeyState, string>> = {
@@ -27,6 +26,8 @@ const STATE_COLOURS: Readonly<Record<KeyState, string>> = {
   revoked: "red",
 };
 
+/** v1 is switched off, so it makes no difference. */
+const USUAL_VERSIONS = ["v2", "v1,v2", "v2,v1"];
 const HIDDEN = { width: "12rem", phone: "tap", isHiddenAtFirst: true } as const;
 
 export type KeyActions = {
@@ -45,10 +46,17 @@ export function useKeyColumns(
         id: "label",
         title: t("operator:fields.label"),
         readValue: ({ label }) => label,
-        cell: ({ label }) => (
-          <Text component="span" size="sm" fw={600}>
-            <NameText text={label} />
-          </Text>
+        cell: (key) => (
+          <Anchor
+            component="button"
+            type="button"
+            size="sm"
+            fw={600}
+            aria-label={t("detailsName", { label: markInvisible(key.label) })}
+            onClick={() => actions.onDetails(key)}
+          >
+            <NameText text={key.label} />
+          </Anchor>
         ),
       },
       {
@@ -56,23 +64,25 @@ export function useKeyColumns(
         title: t("operator:fields.status"),
         readValue: ({ state }) => t(`state.${state}`),
         cell: ({ state }) => <Badge color={STATE_COLOURS[state]}>{t(`state.${state}`)}</Badge>,
-        width: "8.5rem",
+        width: "8rem",
         phone: "side",
       },
       makeColumn("server", t("operator:fields.server_id"), "name", ({ server_id: id }) => serverOf(id) ?? id, {
-        width: "14%",
+        width: "18%",
         phone: "line",
       }),
       makeColumn("rights", t("right.title"), "cut", (key) => describeRights(key, t), { phone: "line" }),
       makeColumn("used", t("column.used"), "ago", ({ last_used_at: at }) => at ?? undefined, {
-        width: "8.5rem",
+        width: "7.5rem",
         phone: "side",
         nothing: t("neverUsed"),
       }),
       makeColumn("created", t("operator:created"), "date", ({ created_at: at }) => at, HIDDEN),
       // When it was revoked, or when it expires.
       makeColumn("ends", t("column.ends"), "date", (key) => key.revoked_at ?? key.expires_at ?? undefined, HIDDEN),
-      makeButtons(t("table:buttons"), "17rem", (key) => <KeyButtons apiKey={key} actions={actions} />),
+      makeButtons(t("table:buttons"), widthOfButtons(t("operator:edit")), (key) => (
+        <KeyButtons apiKey={key} actions={actions} />
+      )),
     ],
     [t, serverOf, actions],
   );
@@ -81,42 +91,26 @@ export function useKeyColumns(
 function KeyButtons({ apiKey, actions }: { readonly apiKey: KeyResource; readonly actions: KeyActions }) {
   const { t } = useTranslation(["operatorKeys", "operator"]);
   const label = markInvisible(apiKey.label);
+  if (apiKey.state === "revoked") return null;
   return (
     <Group gap={4} wrap="nowrap">
       <SmallButton
         size="compact-sm"
-        text={t("details")}
-        name={t("detailsName", { label })}
-        onClick={() => actions.onDetails(apiKey)}
+        text={t("operator:edit")}
+        name={t("editName", { label })}
+        onClick={() => actions.onEdit(apiKey)}
       />
-      {apiKey.state !== "revoked" && (
-        <>
-          <SmallButton
-            size="compact-sm"
-            text={t("operator:edit")}
-            name={t("editName", { label })}
-            onClick={() => actions.onEdit(apiKey)}
-          />
-          <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
-            <Menu.Target>
-              <ActionIcon size={26} aria-label={t("more", { label })}>
-                <Icon name="more" />
-              </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {apiKey.suspended ? (
-                <Menu.Item onClick={() => actions.onResume(apiKey.key_id)}>{t("resume")}</Menu.Item>
-              ) : (
-                <Menu.Item onClick={() => actions.onSuspend(apiKey)}>{t("suspend")}</Menu.Item>
-              )}
-              <Menu.Item onClick={() => actions.onRotate(apiKey)}>{t("rotate")}</Menu.Item>
-              <Menu.Item onClick={() => actions.onRevoke(apiKey)} c="var(--mantine-color-error)">
-                {t("revoke")}
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
-        </>
-      )}
+      <MoreMenu name={t("more", { label })}>
+        {apiKey.suspended ? (
+          <Menu.Item onClick={() => actions.onResume(apiKey.key_id)}>{t("resume")}</Menu.Item>
+        ) : (
+          <Menu.Item onClick={() => actions.onSuspend(apiKey)}>{t("suspend")}</Menu.Item>
+        )}
+        <Menu.Item onClick={() => actions.onRotate(apiKey)}>{t("rotate")}</Menu.Item>
+        <Menu.Item onClick={() => actions.onRevoke(apiKey)} c="var(--mantine-color-error)">
+          {t("revoke")}
+        </Menu.Item>
+      </MoreMenu>
     </Group>
   );
 }
@@ -134,7 +128,7 @@ function describeRights(
   t: TFunction<["operatorKeys", "operator", "operatorPeople", "table"]>,
 ): string {
   const parts = [
-    versions.length === 0 ? t("may.noVersion") : versions.join(", "),
+    ...(versions.length === 0 ? [t("may.noVersion")] : USUAL_VERSIONS.includes(versions.join()) ? [] : versions),
     sections.length === SECTIONS.length
       ? t("may.allSections")
       : sections.length === 0

@@ -1,12 +1,11 @@
 // The columns of the list of people, with buttons for everything that can be done with one.
-import { ActionIcon, Badge, Group, Menu, Text } from "@mantine/core";
+import { Badge, Group, Menu, Text } from "@mantine/core";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { PersonResource, RoleResource } from "../../../../core/wire/people.ts";
-import { Icon } from "../../../parts/icon.tsx";
 import type { ShownColumn } from "../../../parts/table/table-columns.ts";
 import { markInvisible, NameText } from "../../../parts/text/game-text.tsx";
-import { SmallButton } from "../layout.tsx";
+import { MoreMenu, SmallButton } from "../layout.tsx";
 import { makeButtons, makeColumn } from "../list-frame.tsx";
 
 const HIDDEN = { width: "7.5rem", phone: "tap", isHiddenAtFirst: true } as const;
@@ -87,24 +86,17 @@ function PersonButtons({ person, actions }: { readonly person: PersonResource; r
         name={t("editName", { name })}
         onClick={() => actions.onEdit(person)}
       />
-      <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
-        <Menu.Target>
-          <ActionIcon size={26} aria-label={t("more", { name })}>
-            <Icon name="more" />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={() => actions.onSessions(person)}>{t("signIns")}</Menu.Item>
-          {person.disabled ? (
-            <Menu.Item onClick={() => actions.onEnable(person)}>{t("enable")}</Menu.Item>
-          ) : (
-            <Menu.Item onClick={() => actions.onDisable(person)}>{t("disable")}</Menu.Item>
-          )}
-          <Menu.Item onClick={() => actions.onDelete(person)} c="var(--mantine-color-error)">
-            {t("delete")}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu name={t("more", { name })}>
+        <Menu.Item onClick={() => actions.onSessions(person)}>{t("signIns")}</Menu.Item>
+        {person.disabled ? (
+          <Menu.Item onClick={() => actions.onEnable(person)}>{t("enable")}</Menu.Item>
+        ) : (
+          <Menu.Item onClick={() => actions.onDisable(person)}>{t("disable")}</Menu.Item>
+        )}
+        <Menu.Item onClick={() => actions.onDelete(person)} c="var(--mantine-color-error)">
+          {t("delete")}
+        </Menu.Item>
+      </MoreMenu>
     </Group>
   );
 }

@@ -1,15 +1,12 @@
-// How a server is doing, for operators: its state, its players, the last good reading and why the latest one failed.
+// How a server is doing, for operators: its state, its players, the last good reading, and why the latest one failed.
 import { Badge, Group, Stack, Text } from "@mantine/core";
+import { useCallback } from "react";
 import { useTranslation } from "react-i18next";
 import { OFFLINE } from "../../../../core/readings/upstream-codes.ts";
 import { findWatchReason } from "../../../../core/readings/watch-reasons.ts";
 import type { ServerResource } from "../../../../core/wire/server.ts";
 import { useGameErrorText } from "../../../parts/text/game-error-text.ts";
-import { GameText } from "../../../parts/text/game-text.tsx";
 import { useFormat, useNow } from "../../../state/time/use-format.ts";
-
-/** The characters of an error that are shown at once; a button shows the rest. */
-const ERROR_MAX = 160;
 
 /** There is one of these for each server of a list. */
 const AGE_UPDATE_MS = 5_000;
@@ -34,83 +31,69 @@ export function needsAttention({ state }: ServerResource): boolean {
   return state === "unreachable" || state === "key_refused" || state === "parked";
 }
 
-export function ServerFacts(props: {
-  readonly server: ServerResource;
-  /** Leaves out the error, because the status bar beside it shows it. */
-  readonly isBrief?: boolean;
-}) {
-  const { server } = props;
+/** Above the views of one server; the status bar beside it says why a reading failed. */
+export function ServerFacts({ server }: { readonly server: ServerResource }) {
   const { t } = useTranslation(["operatorServers", "operator"]);
   const format = useFormat();
   const now = useNow(AGE_UPDATE_MS);
+  const hint = findHint(server);
   const { state, players, last_read_at: readAt } = server;
-  const hint =
-    state === "key_refused"
-      ? t("hint.keyRefused")
-      : state === "parked"
-        ? t(server.simulated ? "hint.parkedSimulated" : "hint.parkedReal")
-        : undefined;
   const reading = [
     players === null ? undefined : t("players", { count: players }),
     readAt === null ? undefined : t("readAgo", { age: format.duration(now - readAt) }),
   ].filter((part) => part !== undefined);
+  const interval = format.duration(server.watching.interval_ms ?? 0);
   return (
     <Stack gap={2} data-state={state}>
       <Group gap="xs">
         <StateBadge server={server} />
         {server.simulated && <Badge color="grape">{t("operator:fields.simulated")}</Badge>}
-        <WatchBadge server={server} />
+        <Badge color={WATCH_COLOURS[server.watching.state]}>
+          {t(`watching.${server.watching.state}`, { interval })}
+        </Badge>
         {reading.length > 0 && (
           <Text size="sm" className="numbers" {...(readAt !== null && { title: format.dateTime(readAt) })}>
             {reading.join(" · ")}
           </Text>
         )}
       </Group>
-      {!props.isBrief && <WatchReason server={server} />}
-      {!props.isBrief && <LastError server={server} />}
-      {hint !== undefined && <Text size="sm">{hint}</Text>}
+      {hint !== undefined && <Text size="sm">{t(`hint.${hint}`)}</Text>}
     </Stack>
+  );
+}
+
+function findHint({ state, simulated }: ServerResource) {
+  if (state === "key_refused") return "keyRefused";
+  if (state === "parked") return simulated ? "parkedSimulated" : "parkedReal";
+  return undefined;
+}
+
+/** What an operator should know of a server, in one text: why the latest reading failed, what to do, why it is not watched. */
+export function useServerNote(): (server: ServerResource) => string | undefined {
+  const { t } = useTranslation(["operatorServers", "operator"]);
+  const describeGame = useGameErrorText();
+  return useCallback(
+    (server) => {
+      const { state, last_error: error, simulated } = server;
+      const { reason } = server.watching;
+      const hint = findHint(server);
+      const watchReason = reason === null ? undefined : findWatchReason(reason);
+      const isSaid = (state === "offline" && error?.upstream_code === OFFLINE) || !error;
+      const isReasonSaid = watchReason === "serverOff" || watchReason === "keyRefused" || watchReason === "parked";
+      const parts = [
+        simulated ? `${t("operator:fields.simulated")}.` : undefined,
+        isSaid ? undefined : describeGame(error.upstream_code, error.upstream_message),
+        hint && t(`hint.${hint}`),
+        server.watching.state === "off" && (reason === null || isReasonSaid) ? `${t("watching.off")}.` : undefined,
+        reason === null || isReasonSaid ? undefined : watchReason ? t(`watchReason.${watchReason}`) : reason,
+      ];
+      return parts.filter((part) => part !== undefined).join(" ") || undefined;
+    },
+    [t, describeGame],
   );
 }
 
 export function StateBadge({ server }: { readonly server: ServerResource }) {
   const { t } = useTranslation("operatorServers");
   return <Badge color={STATE_COLOURS[server.state]}>{t(`state.${server.state}`)}</Badge>;
-}
-
-function WatchBadge({ server }: { readonly server: ServerResource }) {
-  const { t } = useTranslation("operatorServers");
-  const format = useFormat();
-  const { state, interval_ms: intervalMs } = server.watching;
-  const interval = format.duration(intervalMs ?? 0);
-  return <Badge color={WATCH_COLOURS[state]}>{t(`watching.${state}`, { interval })}</Badge>;
-}
-
-/** Why the server is not watched, unless the state of the server says it already. */
-function WatchReason({ server }: { readonly server: ServerResource }) {
-  const { t } = useTranslation("operatorServers");
-  const { reason } = server.watching;
-  if (reason === null) return null;
-  const name = findWatchReason(reason);
-  if (name === "serverOff" || name === "keyRefused" || name === "parked") return null;
-  return (
-    <Text size="sm" c="dimmed" data-testid="watch-reason">
-      {name === undefined ? reason : t(`watchReason.${name}`)}
-    </Text>
-  );
-}
-
-function LastError({ server }: { readonly server: ServerResource }) {
-  const { t } = useTranslation("operatorServers");
-  const format = useFormat();
-  const describeGame = useGameErrorText();
-  const { state, last_error: error } = server;
-  // The state says it already.
-  if (!error || (state === "offline" && error.upstream_code === OFFLINE)) return null;
-  return (
-    <Text size="sm" c="var(--mantine-color-error)" className="untrusted">
-      {t("failedAt", { time: format.dateTime(error.at) })}{" "}
-      <GameText text={describeGame(error.upstream_code, error.upstream_message)} max={ERROR_MAX} />
-    </Text>
-  );
 }

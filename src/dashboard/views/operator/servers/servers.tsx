@@ -1,22 +1,25 @@
 // The operator's view "servers": the list of them, and what can be done with one.
-import { Alert, Anchor, Button, Group, List, Paper, Stack, Text, TextInput } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { Alert, Anchor, Button, Group, List, Menu, Text, TextInput } from "@mantine/core";
+import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import type { KeyResource } from "../../../../core/wire/key.ts";
 import type { ServerResource } from "../../../../core/wire/server.ts";
 import { readAllPages } from "../../../api/request.ts";
 import { Dialog, useDialog } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
-import { CopyButton, isTypeable, markInvisible, NamedSentence, NameText } from "../../../parts/text/game-text.tsx";
+import { type ShownColumn, valueColumn } from "../../../parts/table/table-columns.ts";
+import { isTypeable, markInvisible, NamedSentence, NameText } from "../../../parts/text/game-text.tsx";
 import { ViewPage } from "../../../parts/view-page.tsx";
 import { hrefOf, serverBase } from "../../../state/route.ts";
 import { useAdmin, useAdminQuery, useAdminRights, usePagedList } from "../../../state/session/use-admin.ts";
 import { useFormat } from "../../../state/time/use-format.ts";
 import { AlertsForm } from "../alerts/alerts-form.tsx";
+import { CopiedId } from "../fields.tsx";
 import { FormError, FormFrame, useApiForm } from "../form.tsx";
-import { Hint, SmallButton, SuccessMessage } from "../layout.tsx";
-import { ListFrame } from "../list-frame.tsx";
+import { MoreMenu, SmallButton, SuccessMessage, widthOfButtons } from "../layout.tsx";
+import { makeButtons, makeColumn, PagedTable } from "../list-frame.tsx";
 import { MapImageForm } from "./map-image-form.tsx";
-import { needsAttention, ServerFacts, StateBadge } from "./server-facts.tsx";
+import { needsAttention, StateBadge, useServerNote } from "./server-facts.tsx";
 import { ServerForm } from "./server-form.tsx";
 
 const POLL_INTERVAL_MS = 5_000;
@@ -36,11 +39,21 @@ export function ServersView() {
   const mapping = useDialog<ServerResource>();
   const alerting = useDialog<ServerResource>();
   const deleting = useDialog<ServerResource>();
+  const actions = useMemo(
+    (): ServerActions => ({
+      onEdit: editing.open,
+      onMap: mapping.open,
+      onAlerts: alerting.open,
+      onDelete: deleting.open,
+    }),
+    [editing.open, mapping.open, alerting.open, deleting.open],
+  );
+  const columns = useServerColumns(actions);
   const [done, setDone] = useState<ReactNode>();
   function finish(
     dialog: { readonly close: () => void },
     serverName: string,
-    text: "created" | "saved" | "map.imageSet" | "map.imageRemoved" | "alerts.saved" | "deleted",
+    text: "created" | "saved" | "map.imageSet" | "map.imageRemoved" | "alerts.saved" | "alerts.savedAll" | "deleted",
     counts = { keys: 0, commands: 0 },
   ) {
     dialog.close();
@@ -59,18 +72,16 @@ export function ServersView() {
     >
       <SuccessMessage text={done} onClose={() => setDone(undefined)} />
       {list.hasMore && <AttentionAlert />}
-      <ListFrame list={list} label={t("title")} empty={{ title: t("empty"), text: t("emptyText") }}>
-        {(server) => (
-          <ServerRow
-            key={server.server_id}
-            server={server}
-            onEdit={() => editing.open(server)}
-            onMap={() => mapping.open(server)}
-            onAlerts={() => alerting.open(server)}
-            onDelete={() => deleting.open(server)}
-          />
-        )}
-      </ListFrame>
+      <PagedTable
+        list={list}
+        label={t("title")}
+        name="operator-servers"
+        empty={{ title: t("empty"), text: t("emptyText") }}
+        columns={columns}
+        keyOf={keyOfServer}
+        attributesOf={attributesOfServer}
+        writeCount={(count) => t("shown", { count })}
+      />
       <Dialog state={adding} title={t("add")}>
         {() => <ServerForm onCancel={adding.close} onDone={({ name }) => finish(adding, name, "created")} />}
       </Dialog>
@@ -93,7 +104,7 @@ export function ServersView() {
           <AlertsForm
             server={server}
             onCancel={alerting.close}
-            onDone={() => finish(alerting, server.name, "alerts.saved")}
+            onDone={(isForAll) => finish(alerting, server.name, isForAll ? "alerts.savedAll" : "alerts.saved")}
           />
         )}
       </Dialog>
@@ -140,61 +151,125 @@ function AttentionAlert() {
   );
 }
 
-function ServerRow(props: {
-  readonly server: ServerResource;
-  readonly onEdit: () => void;
-  readonly onMap: () => void;
-  readonly onAlerts: () => void;
-  readonly onDelete: () => void;
-}) {
-  const { t } = useTranslation(["operatorServers", "operator"]);
+type ServerActions = {
+  readonly [Name in "onEdit" | "onMap" | "onAlerts" | "onDelete"]: (server: ServerResource) => void;
+};
+
+const HIDDEN = { width: "10rem", phone: "tap", isHiddenAtFirst: true } as const;
+
+/** `actions` must stay the same object, or every row is rendered again. */
+function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerResource>[] {
+  const { t } = useTranslation(["operatorServers", "operator", "table"]);
   const format = useFormat();
-  const { server } = props;
-  const { isOperator, may } = useAdminRights();
-  const mayStatus = may("status", server.server_id);
-  const name = markInvisible(server.name);
-  const live = hrefOf(`${serverBase(server.server_id)}live`);
-  return (
-    <Paper component="li" withBorder p="sm">
-      <Group justify="space-between" gap="xs">
-        <Stack gap={2} flex="1 1 16rem" miw={0}>
-          <Text fw={650}>
-            <NameText text={server.name} />
-          </Text>
-          <ServerFacts server={server} />
-          <Text size="sm" c="dimmed" className="untrusted">
-            {server.community === null ? t("noCommunity") : `${t("operator:fields.community")}: ${server.community}`}
-            {" · "}
-            {t("addedAt", { time: format.dateTime(server.created_at) })}
-          </Text>
-          {server.public_status && (
-            <Anchor href={`/status/${server.public_status.slug}`} target="_blank" rel="noopener" size="sm">
-              {t("publicAt", { path: `/status/${server.public_status.slug}` })}
+  const writeNote = useServerNote();
+  return useMemo(
+    () => [
+      {
+        id: "name",
+        title: t("operator:fields.name"),
+        readValue: ({ name }) => name,
+        cell: ({ server_id: id, name }) => (
+          <Anchor
+            href={hrefOf(`${serverBase(id)}live`)}
+            size="sm"
+            fw={600}
+            aria-label={t("openName", { name: markInvisible(name) })}
+          >
+            <NameText text={name} />
+          </Anchor>
+        ),
+      },
+      {
+        id: "state",
+        title: t("operator:fields.status"),
+        readValue: ({ state }) => t(`state.${state}`),
+        cell: (server) => <StateBadge server={server} />,
+        width: "9.5rem",
+        phone: "side",
+      },
+      valueColumn("players", t("column.players"), {
+        value: ({ players }) => players,
+        show: (players) => format.number(players),
+        width: "6rem",
+        phone: "tap",
+        isNumber: true,
+      }),
+      makeColumn("read", t("column.read"), "ago", ({ last_read_at: at }) => at ?? undefined, {
+        width: "7.5rem",
+        phone: "side",
+      }),
+      makeColumn("watching", t("column.watching"), "cut", ({ watching }) => writeWatching(watching), HIDDEN),
+      makeColumn("note", t("column.note"), "name", writeNote, { phone: "line" }),
+      makeColumn("community", t("operator:fields.community"), "cut", ({ community }) => community ?? undefined, HIDDEN),
+      {
+        id: "public",
+        title: t("operator:fields.public_status"),
+        readValue: ({ public_status: status }) => status?.slug,
+        cell: ({ public_status: status }) =>
+          status && (
+            <Anchor href={`/status/${status.slug}`} target="_blank" rel="noopener" size="sm">
+              /status/{status.slug}
             </Anchor>
-          )}
-          <Group gap={4}>
-            <Hint ff="monospace">{server.server_id}</Hint>
-            <CopyButton value={server.server_id} label={server.server_id} />
-          </Group>
-        </Stack>
-        <Group gap="xs">
-          <SmallButton text={t("open")} name={t("openName", { name })} href={live} />
-          {mayStatus && (
-            <>
-              <SmallButton text={t("operator:edit")} name={t("editName", { name })} onClick={props.onEdit} />
-              <SmallButton text={t("map.open")} name={t("map.openName", { name })} onClick={props.onMap} />
-            </>
-          )}
-          {may("alerts", server.server_id) && (
-            <SmallButton text={t("alerts.title")} name={t("alerts.openName", { name })} onClick={props.onAlerts} />
-          )}
-          {isOperator && (
-            <SmallButton text={t("delete")} name={t("deleteName", { name })} onClick={props.onDelete} color="red" />
-          )}
-        </Group>
-      </Group>
-    </Paper>
+          ),
+        ...HIDDEN,
+      },
+      makeColumn("created", t("operator:created"), "date", ({ created_at: at }) => at, { ...HIDDEN, width: "12rem" }),
+      {
+        id: "id",
+        title: t("column.id"),
+        readValue: ({ server_id: id }) => id,
+        cell: ({ server_id: id }) => <CopiedId id={id} label={id} />,
+        ...HIDDEN,
+        width: "17rem",
+      },
+      makeButtons(t("table:buttons"), widthOfButtons(t("operator:edit")), (server) => (
+        <ServerButtons server={server} actions={actions} />
+      )),
+    ],
+    [t, format, writeNote, actions],
   );
+
+  function writeWatching({ state, interval_ms: intervalMs }: ServerResource["watching"]): string {
+    return t(`watching.${state}`, { interval: format.duration(intervalMs ?? 0) });
+  }
+}
+
+function ServerButtons({ server, actions }: { readonly server: ServerResource; readonly actions: ServerActions }) {
+  const { t } = useTranslation(["operatorServers", "operator"]);
+  const { isOperator, may } = useAdminRights();
+  const { server_id: id } = server;
+  const [mayEdit, mayAlerts] = [may("status", id), may("alerts", id)];
+  const name = markInvisible(server.name);
+  if (!mayEdit && !mayAlerts) return null;
+  return (
+    <Group gap={4} wrap="nowrap">
+      {mayEdit && (
+        <SmallButton
+          size="compact-sm"
+          text={t("operator:edit")}
+          name={t("editName", { name })}
+          onClick={() => actions.onEdit(server)}
+        />
+      )}
+      <MoreMenu name={t("more", { name })}>
+        {mayAlerts && <Menu.Item onClick={() => actions.onAlerts(server)}>{t("alerts.title")}</Menu.Item>}
+        {mayEdit && <Menu.Item onClick={() => actions.onMap(server)}>{t("map.open")}</Menu.Item>}
+        {isOperator && (
+          <Menu.Item onClick={() => actions.onDelete(server)} c="var(--mantine-color-error)">
+            {t("delete")}
+          </Menu.Item>
+        )}
+      </MoreMenu>
+    </Group>
+  );
+}
+
+function keyOfServer({ server_id: id }: ServerResource): string {
+  return id;
+}
+
+function attributesOfServer({ state }: ServerResource) {
+  return { "data-state": state };
 }
 
 function DeleteServerForm(props: {
@@ -210,20 +285,27 @@ function DeleteServerForm(props: {
   const waiting = useAdminQuery(["commands", "count", server.server_id], () =>
     admin.listCommands({ ...query, status: "queued" }),
   );
+  const webhooks = useAdminQuery(["webhooks", "count", server.server_id], () => admin.listWebhooks(query));
+  const people = useAdminQuery(["people", "count", server.server_id], () => admin.listPeople(query));
   const confirmation = isTypeable(server.name) ? server.name : server.server_id;
   const form = useApiForm("operatorServers", {
     start: { typed: "" },
     toBody: () => query,
     change: () => admin.deleteServer(server.server_id),
-    invalidates: ["servers", "keys", "commands", "blocks"],
+    invalidates: ["servers", "keys", "commands", "blocks", "webhooks", "people", "alerts"],
     onDone: ({ revoked_keys: revoked, failed_commands: failed }) => props.onDone(revoked, failed),
   });
-  const keyCount = keys.value?.items.filter(({ revoked_at: at }) => at === null).length ?? 0;
-  const commandCount = waiting.value?.items.length ?? 0;
+  const counted = [keys, waiting, webhooks, people];
+  const counts = {
+    webhooks: countOf(webhooks.value?.items),
+    people: countOf(people.value?.items),
+    [keys.value?.next ? "keysMore" : "keys"]: countOf(keys.value?.items.filter(isNotRevoked)),
+    commands: countOf(waiting.value?.items),
+  };
   return (
     <FormFrame
       form={form}
-      label={t("delete")}
+      label={t("deleteAction")}
       isDangerous
       isDisabled={form.values.typed.trim() !== confirmation.trim()}
       onCancel={props.onCancel}
@@ -231,14 +313,19 @@ function DeleteServerForm(props: {
       <Text>
         <NamedSentence names={[server.name]} write={(name) => t("deleteText", { name })} />
       </Text>
-      <Text fw={600} role="status">
-        {keys.isLoading
-          ? t("counting")
-          : keys.value?.next
-            ? t("keysGoMore", { n: keyCount })
-            : t("keysGo", { count: keyCount })}{" "}
-        {commandCount > 0 && t("commandsFail", { count: commandCount })}
-      </Text>
+      <div role="status">
+        {counted.some(({ isLoading }) => isLoading) ? (
+          <Text>{t("counting")}</Text>
+        ) : (
+          <List size="sm" spacing={2}>
+            <List.Item>{t("goes.past")}</List.Item>
+            {Object.entries(counts).map(
+              ([name, count]) =>
+                count > 0 && <List.Item key={name}>{t(`goes.${name as "keys"}`, { count })}</List.Item>,
+            )}
+          </List>
+        )}
+      </div>
       <FormError error={keys.error} />
       <TextInput
         {...form.field("typed")}
@@ -250,4 +337,12 @@ function DeleteServerForm(props: {
       />
     </FormFrame>
   );
+}
+
+function countOf(items: readonly unknown[] | undefined): number {
+  return items?.length ?? 0;
+}
+
+function isNotRevoked({ revoked_at: at }: KeyResource): boolean {
+  return at === null;
 }
