@@ -198,7 +198,13 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
         width: "7.5rem",
         phone: "side",
       }),
-      makeColumn("watching", t("column.watching"), "cut", ({ watching }) => writeWatching(watching), HIDDEN),
+      makeColumn(
+        "watching",
+        t("column.watching"),
+        "cut",
+        ({ watching: { state, interval_ms: ms } }) => t(`watching.${state}`, { interval: format.duration(ms ?? 0) }),
+        HIDDEN,
+      ),
       makeColumn("note", t("column.note"), "name", writeNote, { phone: "line" }),
       makeColumn("community", t("operator:fields.community"), "cut", ({ community }) => community ?? undefined, HIDDEN),
       {
@@ -228,10 +234,6 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
     ],
     [t, format, writeNote, actions],
   );
-
-  function writeWatching({ state, interval_ms: intervalMs }: ServerResource["watching"]): string {
-    return t(`watching.${state}`, { interval: format.duration(intervalMs ?? 0) });
-  }
 }
 
 function ServerButtons({ server, actions }: { readonly server: ServerResource; readonly actions: ServerActions }) {
