@@ -1,7 +1,7 @@
 // Shared by all commands that call the admin API: their declaration, their options, and the session that they work in.
 import { Command, InvalidArgumentError } from "commander";
 import { DATA_DIR_DEFAULT, readEnvironment } from "../../instance/config.ts";
-import { CommandFailed, EXIT_CODES, EXIT_CODES_HELP, failUsage } from "../exit-codes.ts";
+import { CommandFailed, EXIT_CODES_HELP, failUsage } from "../exit-codes.ts";
 import { openStandardPrinter, type Printer } from "../terminal/printer.ts";
 import { askSecret, askText, askYes, readInputLine } from "../terminal/prompts.ts";
 import { escapeUnsafe } from "../terminal/safe-text.ts";

@@ -155,7 +155,7 @@ type ServerActions = {
   readonly [Name in "onEdit" | "onMap" | "onAlerts" | "onDelete"]: (server: ServerResource) => void;
 };
 
-const HIDDEN = { width: "10rem", phone: "tap", isHiddenAtFirst: true } as const;
+const HIDDEN = { width: "9rem", phone: "tap", isHiddenAtFirst: true } as const;
 
 /** `actions` must stay the same object, or every row is rendered again. */
 function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerResource>[] {
@@ -198,9 +198,7 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
         width: "7.5rem",
         phone: "side",
       }),
-      makeColumn("watching", t("column.watching"), "cut", ({ watching }) => writeWatching(watching), HIDDEN),
       makeColumn("note", t("column.note"), "name", writeNote, { phone: "line" }),
-      makeColumn("community", t("operator:fields.community"), "cut", ({ community }) => community ?? undefined, HIDDEN),
       {
         id: "public",
         title: t("operator:fields.public_status"),
@@ -213,14 +211,13 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
           ),
         ...HIDDEN,
       },
-      makeColumn("created", t("operator:created"), "date", ({ created_at: at }) => at, { ...HIDDEN, width: "12rem" }),
       {
         id: "id",
         title: t("column.id"),
         readValue: ({ server_id: id }) => id,
         cell: ({ server_id: id }) => <CopiedId id={id} label={id} />,
         ...HIDDEN,
-        width: "17rem",
+        width: "14rem",
       },
       makeButtons(t("table:buttons"), widthOfButtons(t("operator:edit")), (server) => (
         <ServerButtons server={server} actions={actions} />
@@ -228,10 +225,6 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
     ],
     [t, format, writeNote, actions],
   );
-
-  function writeWatching({ state, interval_ms: intervalMs }: ServerResource["watching"]): string {
-    return t(`watching.${state}`, { interval: format.duration(intervalMs ?? 0) });
-  }
 }
 
 function ServerButtons({ server, actions }: { readonly server: ServerResource; readonly actions: ServerActions }) {
