@@ -14,7 +14,6 @@ import { hrefOf, serverBase } from "../../../state/route.ts";
 import { useAdmin, useAdminQuery, useAdminRights, usePagedList } from "../../../state/session/use-admin.ts";
 import { useFormat } from "../../../state/time/use-format.ts";
 import { AlertsForm } from "../alerts/alerts-form.tsx";
-import { CopiedId } from "../fields.tsx";
 import { FormError, FormFrame, useApiForm } from "../form.tsx";
 import { MoreMenu, SmallButton, SuccessMessage, widthOfButtons } from "../layout.tsx";
 import { makeButtons, makeColumn, PagedTable } from "../list-frame.tsx";
@@ -201,7 +200,7 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
       makeColumn("note", t("column.note"), "name", writeNote, { phone: "line" }),
       {
         id: "public",
-        title: t("operator:fields.public_status"),
+        title: t("column.public"),
         readValue: ({ public_status: status }) => status?.slug,
         cell: ({ public_status: status }) =>
           status && (
@@ -211,14 +210,7 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
           ),
         ...HIDDEN,
       },
-      {
-        id: "id",
-        title: t("column.id"),
-        readValue: ({ server_id: id }) => id,
-        cell: ({ server_id: id }) => <CopiedId id={id} label={id} />,
-        ...HIDDEN,
-        width: "14rem",
-      },
+      makeColumn("id", t("column.id"), "cut", ({ server_id: id }) => id, { ...HIDDEN, width: "14rem" }),
       makeButtons(t("table:buttons"), widthOfButtons(t("operator:edit")), (server) => (
         <ServerButtons server={server} actions={actions} />
       )),
