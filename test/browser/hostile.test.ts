@@ -202,7 +202,8 @@ browserTest("the operator's dialogs show hostile names as text", async () => {
   for (const label of labels) {
     await clickButton(`Edit ${label}`);
     await expectShown(label);
-    await clickButton(`Delete ${label}`);
+    await clickButton(`More for ${label}`);
+    await page.getByRole("menuitem", { name: "Delete" }).click();
     await expectShown(label);
   }
   await page.evaluate(`location.hash = "#/keys"`);
