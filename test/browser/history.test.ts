@@ -7,6 +7,8 @@ import { SUGGESTED_ALERTS } from "../../src/core/alerts/rules.ts";
 import { DAY_MS } from "../../src/core/durations.ts";
 import { NO_KINDS } from "../../src/core/history/command-kinds.ts";
 import { toSectionSet } from "../../src/core/sections.ts";
+import type { PageOf } from "../../src/core/wire/page.ts";
+import type { ServerResource } from "../../src/core/wire/server.ts";
 import { writeDay } from "../../src/dashboard/state/history/period.ts";
 import { until } from "../until.ts";
 import {
@@ -17,6 +19,7 @@ import {
   getSite,
   openPage,
   type PageOptions,
+  waitUntilLoaded,
 } from "./browser.ts";
 import { PlayedHistory } from "./played-history.ts";
 import { NO_STREAM, PlayedLedger } from "./played-ledger.ts";
@@ -198,11 +201,28 @@ browserTest("alerts are suggested and set by the operator, and raised ones are a
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Fill in at least one of the two numbers.").waitFor();
   await page.getByLabel("Fewer players than").fill("3");
+  await page.getByText("No webhook of this server tells alerts").waitFor();
+  await page.getByLabel(/^For all \d+ servers$/).check();
   await expectAccessible(page);
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The alerts of small are set.").waitFor();
-  const rules = await site.gatehouse.admin("GET", `/admin/servers/${server.serverId}/alerts`);
-  expect(await rules.json()).toEqual({ ...SUGGESTED_ALERTS, players: { below: 3, minutes: 10 } });
+  await page.getByText("The alerts of all servers are set.").waitFor();
+  for (const { serverId } of [server, site.getServer("busy")]) {
+    const path = `/admin/servers/${serverId}/alerts`;
+    const rules = await site.gatehouse.admin("GET", path);
+    expect(await rules.json()).toEqual({ ...SUGGESTED_ALERTS, players: { below: 3, minutes: 10 } });
+  }
+  const all = (await (await site.gatehouse.admin("GET", "/admin/servers")).json()) as PageOf<ServerResource>;
+  for (const { server_id: id } of all.items) await site.gatehouse.admin("PUT", `/admin/servers/${id}/alerts`, {});
+  const url = "https://receiver.example/x";
+  const webhook = { server_id: server.serverId, label: "all", url, format: "standard" };
+  expect((await site.gatehouse.admin("POST", "/admin/webhooks", webhook)).status).toBe(201);
+  await page.reload();
+  await page.getByRole("button", { name: "More for small" }).click();
+  await page.getByRole("menuitem", { name: "Alerts" }).click();
+  await page.getByLabel("Many kills in a short time").check();
+  await page.getByLabel("Kills", { exact: true }).waitFor();
+  await waitUntilLoaded(page);
+  await expectCount(page.getByText("No webhook of this server tells alerts"), 0);
 
   const ledger = new PlayedLedger();
   const told = (type: string, rule: string, subject: string, text: string, meta: Record<string, unknown> = {}) =>

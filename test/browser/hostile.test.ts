@@ -157,7 +157,8 @@ for (const size of IS_LONG ? SIZES : (["desktop"] as const)) {
     hostileSite ??= startHostileSite();
     const site = await hostileSite;
     const page = await openPage({ site, size, view: "servers", key: site.masterKey });
-    const withoutNames = ["health"];
+    // Of the long audit log only the rows in view are in the page.
+    const withoutNames = ["health", "audit"];
     const views = await visitViews(page, async (view) => {
       const text = await readList(page);
       const missing = HOSTILE_LABELS.filter((label) => !text.includes(showInvisible(label).trim()));
@@ -193,7 +194,8 @@ browserTest("the operator's dialogs show hostile names as text", async () => {
   for (const label of labels) {
     await clickButton(`Edit ${label}`);
     await expectShown(label);
-    await clickButton(`Delete ${label}`);
+    await clickButton(`More for ${label}`);
+    await page.getByRole("menuitem", { name: "Delete" }).click();
     await expectShown(label);
   }
   await page.evaluate(`location.hash = "#/keys"`);

@@ -55,6 +55,7 @@ browserTest("an operator sets a picture behind the map, a key sees it, and the o
     size: "phone",
     expectedStatuses: [415],
   });
+  await operator.locator("#content li", { hasText: "map-picture" }).locator(".row-toggle").click();
   const open = async () => {
     await operator.getByRole("button", { name: "More for map-picture" }).click();
     await operator.getByRole("menuitem", { name: "Map picture" }).click();

@@ -282,7 +282,8 @@ browserTest("a server whose name cannot be typed is deleted by its id", async ()
   const created = await gatehouse.admin("POST", "/admin/servers", { name, server_key: "untypeable-Town" });
   const { server_id: serverId } = (await created.json()) as { server_id: string };
   const page = await openView("servers", { key: masterKey });
-  await page.getByRole("button", { name: "Delete Riverside[200B]" }).click();
+  await page.getByRole("button", { name: "More for Riverside[200B]" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
   const dialog = page.getByRole("dialog", { name: "Delete this server?" });
   await dialog.getByText("Riverside200B is gone for good").waitFor();
   await expectAccessible(page);

@@ -64,7 +64,7 @@ browserTest("the list says which server is broken, and why", async () => {
   const small = rowOf(page, "Open small");
   await small.getByText("Online", { exact: true }).waitFor();
   await small.getByRole("cell", { name: /^8$/ }).waitFor();
-  await small.getByText(/^(?:now|\d+ sec ago)$/).waitFor();
+  await small.getByText(/^now$| ago$/).waitFor();
 
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
@@ -131,36 +131,30 @@ async function playWatching(page: Page, watching: Partial<WatchingResource>): Pr
 }
 
 for (const language of JOURNEY_LANGUAGES) {
-  browserTest(`the list says whether and how often a server is watched, or why not, in ${language}`, async () => {
+  browserTest(`the list says why a server is not watched, in ${language}`, async () => {
     const words =
       language === "ru"
         ? {
-            every: "Наблюдение каждые 7 с",
-            paused: "Наблюдение приостановлено",
             pause: "Наблюдение ждёт: игровой API на время ограничил наши запросы.",
             off: "Ни за одним сервером наблюдения нет: GATEHOUSE_WATCH выключен.",
           }
         : {
-            every: "Watched every 7 s",
-            paused: "Watching paused",
             pause: "Watching waits: the game API has limited our requests for the moment.",
             off: "No server is watched: GATEHOUSE_WATCH is off.",
           };
     const site = await getSite();
     await readOnce(site.getServer("busy").serverId);
-    const page = await openServers({ language, prelude: HURRIED + ALL_COLUMNS });
+    const page = await openServers({ language, prelude: HURRIED });
     const busy = rowOf(page, language === "ru" ? "Открыть: busy" : "Open busy");
     // The tests run without watching, and Gatehouse itself says so.
     await busy.getByText(words.off).waitFor();
     await expectAccessible(page);
 
     await playWatching(page, { state: "paused", interval_ms: 5000, reason: WATCH_REASONS.pause });
-    await busy.getByText(words.paused, { exact: true }).waitFor();
     await busy.getByText(words.pause).waitFor();
     await page.unrouteAll({ behavior: "wait" });
 
     await playWatching(page, { state: "watching", interval_ms: 7000, reason: null });
-    await busy.getByText(words.every, { exact: true }).waitFor();
     await busy.getByText(words.pause).waitFor({ state: "detached" });
     await expectNoSidewaysScroll(page);
     await page.unrouteAll({ behavior: "wait" });

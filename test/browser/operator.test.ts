@@ -94,6 +94,7 @@ for (const language of LANGUAGES) {
         await page.getByRole("dialog").waitFor({ state: "detached" });
       };
       await checkDialog(isRussian ? "Добавить сервер" : "Add a server");
+      if (size === "phone") await rowOf(page, "busy").locator(".row-toggle").click();
       await checkDialog(isRussian ? "Изменить: busy" : "Edit busy");
       const more = isRussian ? "Ещё для busy" : "More for busy";
       await checkDialog(more, isRussian ? "Удалить" : "Delete");

@@ -151,8 +151,10 @@ browserTest("ten moderators on three servers are invited, act, change roles and 
   await operator.evaluate(`location.hash = "#/audit"`);
   await operator.getByLabel("Who").fill("mod 3");
   await operator.getByLabel("What").selectOption("Signed in");
-  await expectCount(operator.locator("#content ul > li"), 1);
-  await operator.getByText("by Mod 3 from").waitFor();
+  await expectCount(operator.locator("#content tbody tr"), 1);
+  await operator.locator("#content tbody tr").getByRole("button").click();
+  await operator.getByRole("dialog").getByText("by Mod 3 from").waitFor();
+  await operator.keyboard.press("Escape");
   const downloaded = operator.waitForEvent("download");
   await operator.getByRole("button", { name: "Download as CSV" }).click();
   expect((await downloaded).suggestedFilename()).toBe("gatehouse-audit.csv");

@@ -5,8 +5,9 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ListeningLock } from "../../src/instance/listening-lock.ts";
 import { makeByHand } from "../make-certificate.ts";
-import { type Listening, type RunOptions, readServer, runToEnd, serve } from "../run-gatehouse.ts";
+import { type Listening, PROGRAM, type RunOptions, readServer, runToEnd, serve } from "../run-gatehouse.ts";
 import { cleanUp, makeFolder, undoLater } from "../temporary.ts";
+import { until } from "../until.ts";
 
 afterEach(cleanUp);
 
@@ -40,6 +41,9 @@ const MISTAKES: readonly Mistake[] = [
   { args: ["keys", "revoke", "../servers", "--yes"], exitCode: 3, words: "../servers" },
   { args: ["keys", "show", "dem"], exitCode: 3, words: "did you mean key_" },
   { args: ["keys", "list", "--state", "gone"], exitCode: 2, words: "suspended" },
+  { args: ["events", "--types", "gap,plyer.*"], exitCode: 2, words: "There is no type plyer.*" },
+  { args: ["webhooks", "create", "--types", "gap,gap"], exitCode: 2, words: "It has gap twice" },
+  { args: ["alerts", "show", "Demo", "--all"], exitCode: 2, words: "not both" },
   { args: ["keys", "list", "--every"], exitCode: 2, words: "--help" },
   { args: ["audit", "show", "aud_none"], exitCode: 3, words: "aud_none" },
   { args: ["audit", "show", "../keys"], exitCode: 2, words: "not an id" },
@@ -216,6 +220,40 @@ describe("a running Gatehouse", () => {
     expect(shown.stdout).toMatch(new RegExp(`^by +c \\(${key.key_id}\\)$`, "m"));
     expect(shown.stdout).toMatch(/^server +Demo \(srv_\w+\)$/m);
     expect(await operate(["commands", "show", "cmd_nope"])).toMatchObject({ exitCode: 3, stdout: "" });
+  });
+
+  test("on a terminal a server is removed after its name was typed, and what goes with it said", async () => {
+    for (const [typed, exitCode] of [
+      ["Dem", 1],
+      ["Demo", 0],
+    ] as const) {
+      let printed = "";
+      const data = (_: unknown, chunk: Uint8Array) => {
+        printed += Buffer.from(chunk).toString();
+      };
+      const child = Bun.spawn([PROGRAM, "servers", "delete", "Demo"], { cwd: folder, terminal: { data } });
+      await until("nothing was asked", () => printed.includes("Type its name"));
+      expect(printed).toMatch(/events, history, webhooks, alerts and map, and what people may\s+do/);
+      child.terminal?.write(`${typed}\r`);
+      expect(await child.exited).toBe(exitCode);
+    }
+    expect((await operateJson(["servers", "list"])).items).toEqual([]);
+  });
+
+  test("alerts of every server are set at once, and it is said that no webhook tells them", async () => {
+    await operateJson(["servers", "add", "My town"], { input: "first-key\n" });
+    const applied = await operate(["alerts", "suggest", "--apply", "--all"]);
+    expect(applied.stdout).toMatch(/^Demo +kills, mass command, unanswered modcall, offline, unreachable$/m);
+    expect(applied.stdout).toContain("No webhook tells the alerts of Demo, My town");
+    const webhook = ["webhooks", "create", "--server", "Demo", "--label", "w", "--format", "standard"];
+    const input = "https://receiver.example/x\n";
+    expect((await operate([...webhook, "--types", "alert.*"], { input })).exitCode).toBe(0);
+    const changed = await operate(["alerts", "set", "--all", "--kills", "off"]);
+    expect(changed.stdout).toMatch(/^My town +mass command, unanswered modcall, offline, unreachable$/m);
+    expect(changed.stdout).toContain("No webhook tells the alerts of My town:");
+    expect((await operate(["alerts", "show", "Demo"])).stdout).not.toContain("No webhook");
+    expect((await operateJson(["alerts", "off", "--all", "--yes"])).items).toHaveLength(2);
+    expect(await operateJson(["alerts", "show", "My town"])).toEqual({});
   });
 
   test("a change that cannot be undone needs --yes where there is no terminal", async () => {

@@ -5,7 +5,7 @@ import { tellsAlerts } from "../../core/webhooks/webhook.ts";
 import type { ServerResource } from "../../core/wire/server.ts";
 import type { WebhookResource } from "../../core/wire/webhook.ts";
 import { readEnvironment } from "../../instance/config.ts";
-import { adminCommand, adminGroup, Session, type SessionOptions, withYes } from "../connection/session.ts";
+import { adminCommand, adminGroup, Session, type SessionOptions, showOrFail, withYes } from "../connection/session.ts";
 import { failUsage } from "../exit-codes.ts";
 import { openStandardPrinter, type Printer } from "../terminal/printer.ts";
 import { obtainId, requestFor, SERVERS } from "./find-resource.ts";
@@ -75,9 +75,11 @@ async function visitServers(
     process.stdout.write(`${JSON.stringify(options.all ? { items } : items[0]?.rules)}\n`);
     return;
   }
-  if (options.all) printFleet(session.printer, found);
-  else for (const { rules } of found) printRules(session.printer, rules);
-  if (found.some(({ rules }) => hasRules(rules))) await printUnheard(session, options, found);
+  await showOrFail(async () => {
+    if (options.all) printFleet(session.printer, found);
+    else for (const { rules } of found) printRules(session.printer, rules);
+    if (found.some(({ rules }) => hasRules(rules))) await printUnheard(session, options, found);
+  });
 }
 
 function printFleet(printer: Printer, servers: readonly ServerRules[]): void {

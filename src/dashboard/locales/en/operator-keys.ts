@@ -29,7 +29,6 @@ export const operatorKeys = {
     without: "without: {{fields}}",
     noVersion: "no version of the API",
   },
-  details: "Details",
   detailsName: "Details of {{label}}",
   editName: "Edit {{label}}",
   editTitle: "Edit a key",

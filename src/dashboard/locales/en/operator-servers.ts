@@ -33,7 +33,7 @@ export const operatorServers = {
       "It was made for a real game API, and Gatehouse now runs on its simulator. Nothing is asked about it until GATEHOUSE_UPSTREAM_URL is set again.",
     show_join_key: "Everybody can then join the server with it.",
   },
-  column: { players: "Players", read: "Last read", watching: "Watching", note: "Note", id: "Server id" },
+  column: { players: "Players", read: "Last read", note: "Note", public: "Status page", id: "Server id" },
   shown_one: "{{count}} server",
   shown_other: "{{count}} servers",
   more: "More for {{name}}",

@@ -43,7 +43,6 @@ export const operatorKeys: Translation<typeof english> = {
     without: "без: {{fields}}",
     noVersion: "ни одной версии API",
   },
-  details: "Подробно",
   detailsName: "Подробно: {{label}}",
   editName: "Изменить: {{label}}",
   editTitle: "Изменить ключ",

@@ -38,7 +38,7 @@ export const operatorServers: Translation<typeof english> = {
       "Он создан для настоящего игрового API, а сейчас Gatehouse работает на симуляторе и не опрашивает его, пока не задан GATEHOUSE_UPSTREAM_URL.",
     show_join_key: "С ним на сервер сможет войти любой.",
   },
-  column: { players: "Игроки", read: "Обновлён", watching: "Наблюдение", note: "Примечание", id: "Id сервера" },
+  column: { players: "Игроки", read: "Обновлён", note: "Примечание", public: "Страница", id: "Id сервера" },
   shown_one: "{{count}} сервер",
   shown_few: "{{count}} сервера",
   shown_many: "{{count}} серверов",

@@ -15,8 +15,6 @@ import { SortField, usePhone } from "./table-toolbar.tsx";
 
 type Attributes = Readonly<Record<`data-${string}`, string | undefined>>;
 
-const COLUMN_WIDTH_MIN_REM = 6.5;
-
 export type SortedTableProps<Row> = {
   readonly label: string;
   /** The browser keeps the hidden columns under this name; without it columns cannot be hidden. */
@@ -176,7 +174,7 @@ function WideTable<Row>(props: {
         className="data-table"
         aria-label={label}
         aria-rowcount={lines.length + 1}
-        style={{ minWidth: `${columns.reduce((sum, column) => sum + leastWidthOf(column), 0)}rem` }}
+        style={{ minWidth: `${columns.length * 6.5}rem` }}
         {...tipHandlers}
         onFocus={(event) => {
           tipHandlers.onFocus(event);
@@ -209,11 +207,6 @@ function WideTable<Row>(props: {
       <CellTipBox tip={tip} />
     </section>
   );
-}
-
-/** In rem. Below the sum of them, a column without a width of its own would have no room at all. */
-function leastWidthOf<Row>({ width = "" }: ShownColumn<Row>): number {
-  return Math.max(COLUMN_WIDTH_MIN_REM, width.endsWith("rem") ? Number.parseFloat(width) : 0);
 }
 
 /** The space of rows that are not in the page. */

@@ -10,7 +10,7 @@ import { Dialog, useDialog } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { saveFile } from "../../../parts/save-file.ts";
 import type { ShownColumn } from "../../../parts/table/table-columns.ts";
-import { BriefContext, CopyButton, markInvisible, NameText } from "../../../parts/text/game-text.tsx";
+import { BriefContext, CopyButton, NameText } from "../../../parts/text/game-text.tsx";
 import { Ago } from "../../../parts/text/time.tsx";
 import { ViewPage } from "../../../parts/view-page.tsx";
 import { hrefOf } from "../../../state/route.ts";
@@ -208,7 +208,7 @@ function useEntryColumns(
   nameOf: (entry: AuditEntryResource) => string,
   onDetails: (entry: AuditEntryResource) => void,
 ): readonly ShownColumn<AuditEntryResource>[] {
-  const { t } = useTranslation(["operatorAudit", "operatorKeys"]);
+  const { t } = useTranslation("operatorAudit");
   return useMemo(
     () => [
       {
@@ -233,13 +233,7 @@ function useEntryColumns(
         title: t("target"),
         readValue: nameOf,
         cell: (entry) => (
-          <Anchor
-            component="button"
-            type="button"
-            size="sm"
-            aria-label={t("operatorKeys:detailsName", { label: markInvisible(nameOf(entry)) })}
-            onClick={() => onDetails(entry)}
-          >
+          <Anchor component="button" type="button" size="sm" onClick={() => onDetails(entry)}>
             <NameText text={nameOf(entry)} />
           </Anchor>
         ),
@@ -268,10 +262,7 @@ function keyOfEntry({ id }: AuditEntryResource): string {
   return id;
 }
 
-function nameActor(
-  { kind, id, name }: AuditEntryResource["actor"],
-  t: TFunction<["operatorAudit", "operatorKeys"]>,
-): string {
+function nameActor({ kind, id, name }: AuditEntryResource["actor"], t: TFunction<"operatorAudit">): string {
   if (kind === "system") return "Gatehouse";
   return kind === "master" ? t("masterKey") : name || id;
 }

@@ -14,7 +14,6 @@ import { hrefOf, serverBase } from "../../../state/route.ts";
 import { useAdmin, useAdminQuery, useAdminRights, usePagedList } from "../../../state/session/use-admin.ts";
 import { useFormat } from "../../../state/time/use-format.ts";
 import { AlertsForm } from "../alerts/alerts-form.tsx";
-import { CopiedId } from "../fields.tsx";
 import { FormError, FormFrame, useApiForm } from "../form.tsx";
 import { MoreMenu, SmallButton, SuccessMessage, widthOfButtons } from "../layout.tsx";
 import { makeButtons, makeColumn, PagedTable } from "../list-frame.tsx";
@@ -155,7 +154,7 @@ type ServerActions = {
   readonly [Name in "onEdit" | "onMap" | "onAlerts" | "onDelete"]: (server: ServerResource) => void;
 };
 
-const HIDDEN = { width: "10rem", phone: "tap", isHiddenAtFirst: true } as const;
+const HIDDEN = { width: "9rem", phone: "tap", isHiddenAtFirst: true } as const;
 
 /** `actions` must stay the same object, or every row is rendered again. */
 function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerResource>[] {
@@ -198,18 +197,10 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
         width: "7.5rem",
         phone: "side",
       }),
-      makeColumn(
-        "watching",
-        t("column.watching"),
-        "cut",
-        ({ watching: { state, interval_ms: ms } }) => t(`watching.${state}`, { interval: format.duration(ms ?? 0) }),
-        HIDDEN,
-      ),
       makeColumn("note", t("column.note"), "name", writeNote, { phone: "line" }),
-      makeColumn("community", t("operator:fields.community"), "cut", ({ community }) => community ?? undefined, HIDDEN),
       {
         id: "public",
-        title: t("operator:fields.public_status"),
+        title: t("column.public"),
         readValue: ({ public_status: status }) => status?.slug,
         cell: ({ public_status: status }) =>
           status && (
@@ -219,15 +210,7 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
           ),
         ...HIDDEN,
       },
-      makeColumn("created", t("operator:created"), "date", ({ created_at: at }) => at, { ...HIDDEN, width: "12rem" }),
-      {
-        id: "id",
-        title: t("column.id"),
-        readValue: ({ server_id: id }) => id,
-        cell: ({ server_id: id }) => <CopiedId id={id} label={id} />,
-        ...HIDDEN,
-        width: "17rem",
-      },
+      makeColumn("id", t("column.id"), "cut", ({ server_id: id }) => id, { ...HIDDEN, width: "14rem" }),
       makeButtons(t("table:buttons"), widthOfButtons(t("operator:edit")), (server) => (
         <ServerButtons server={server} actions={actions} />
       )),
