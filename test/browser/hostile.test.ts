@@ -200,7 +200,7 @@ browserTest("the operator's dialogs show hostile names as text", async () => {
   }
   await page.evaluate(`location.hash = "#/keys"`);
   for (const label of labels) {
-    await clickButton(`Details of ${label}`);
+    await page.getByRole("button", { name: `Details of ${showInvisible(label)}`, exact: true }).click();
     await expectShown(label);
     await clickButton(`Edit ${label}`);
     await expectShown(label);

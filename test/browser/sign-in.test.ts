@@ -181,7 +181,7 @@ browserTest("the master key opens the operator's views", async () => {
   const site = await getSite();
   const page = await openPage();
   await signIn(page, site.masterKey);
-  await page.getByRole("link", { name: "Servers" }).waitFor();
+  await page.getByRole("link", { name: "Servers", exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "Players" }).count()).toBe(0);
 });
 

@@ -83,7 +83,7 @@ testWith(
       }
     }
     expect(terminal.printed).toContain("PONG");
-    expect(terminal.printed.match(/"status":"ready","notices":\[\]/g)).toHaveLength(INSTANCES);
+    expect(terminal.printed.match(/"status":"ready","callers":"served","notices":\[\]/g)).toHaveLength(INSTANCES);
     expect(terminal.printed).toContain("My town");
 
     // The key of the one machine works on all four, and they count together.

@@ -39,6 +39,13 @@ export function markInvisible(text: string): string {
     .join("");
 }
 
+/** A text as MarkedText shows it, for the name of a button that has it as its content too. */
+export function writeAsShown(text: string): string {
+  return splitInvisible(text)
+    .map(({ text: piece }) => piece)
+    .join("");
+}
+
 /** The first `max` characters, without splitting a surrogate pair, and whether the text was longer. */
 export function cutText(text: string, max: number): { readonly text: string; readonly isCut: boolean } {
   // A character has at most two UTF-16 units.

@@ -18,3 +18,6 @@ export const OPERATOR_COMPONENTS = {
   audit: AuditView,
   health: HealthView,
 };
+
+/** Also a part of the overview. */
+export { ReadinessAlert } from "./health/notices.tsx";

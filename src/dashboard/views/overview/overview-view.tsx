@@ -9,6 +9,7 @@ import type { MeResource } from "../../../core/wire/people.ts";
 import type { ServerResource } from "../../../core/wire/server.ts";
 import { readAllPages } from "../../api/request.ts";
 import { Icon } from "../../parts/icon.tsx";
+import { LazyView } from "../../parts/lazy-view.tsx";
 import { EmptyState, FailedState, LoadingState, useProblemSentence } from "../../parts/states.tsx";
 import { useGameErrorText } from "../../parts/text/game-error-text.ts";
 import { markInvisible } from "../../parts/text/game-text.tsx";
@@ -37,9 +38,11 @@ import {
 } from "../../state/session/session.ts";
 import { useAdmin, useAdminQuery } from "../../state/session/use-admin.ts";
 import { useNow } from "../../state/time/use-format.ts";
-import { ReadinessAlert } from "../operator/health/notices.tsx";
 import { type FleetRow, FleetRows } from "./fleet-rows.tsx";
 
+/** In the file of the operator's views, which holders of keys do not load. */
+const loadReadiness = async () => (await import("../operator/components.ts")).ReadinessAlert;
+const BRIEF = { isBrief: true };
 const POLL_INTERVAL_MS = 5_000;
 /** With more servers than one page of the list has. */
 const LARGE_INTERVAL_MS = 30_000;
@@ -129,7 +132,7 @@ function OperatorOverview() {
   if (list.error && !value)
     return (
       <ViewPage title={t("title")}>
-        <ReadinessAlert isBrief />
+        <LazyView load={loadReadiness} given={BRIEF} placeholder={null} />
         <FailedState error={list.error} onRetry={list.refresh} />
       </ViewPage>
     );
@@ -140,7 +143,7 @@ function OperatorOverview() {
           {t("status:lastKnown")}
         </Alert>
       )}
-      <ReadinessAlert isBrief />
+      <LazyView load={loadReadiness} given={BRIEF} placeholder={null} />
       {rows.length === 0 ? (
         <EmptyState title={t("noServers")}>{t("noServersText")}</EmptyState>
       ) : (

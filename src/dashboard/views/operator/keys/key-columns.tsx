@@ -13,7 +13,7 @@ import type { PageOf } from "../../../../core/wire/page.ts";
 import type { AdminApi } from "../../../api/admin.ts";
 import type { Outcome } from "../../../api/request.ts";
 import type { ShownColumn } from "../../../parts/table/table-columns.ts";
-import { markInvisible, NameText } from "../../../parts/text/game-text.tsx";
+import { markInvisible, NameText, writeAsShown } from "../../../parts/text/game-text.tsx";
 import { type PagedList, useAdmin, usePagedList } from "../../../state/session/use-admin.ts";
 import { MoreMenu, SmallButton, widthOfButtons } from "../layout.tsx";
 import { makeButtons, makeColumn } from "../list-frame.tsx";
@@ -52,7 +52,7 @@ export function useKeyColumns(
             type="button"
             size="sm"
             fw={600}
-            aria-label={t("detailsName", { label: markInvisible(key.label) })}
+            aria-label={t("detailsName", { label: writeAsShown(key.label) })}
             onClick={() => actions.onDetails(key)}
           >
             <NameText text={key.label} />

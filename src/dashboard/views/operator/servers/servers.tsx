@@ -8,7 +8,7 @@ import { readAllPages } from "../../../api/request.ts";
 import { Dialog, useDialog } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { type ShownColumn, valueColumn } from "../../../parts/table/table-columns.ts";
-import { isTypeable, markInvisible, NamedSentence, NameText } from "../../../parts/text/game-text.tsx";
+import { isTypeable, markInvisible, NamedSentence, NameText, writeAsShown } from "../../../parts/text/game-text.tsx";
 import { ViewPage } from "../../../parts/view-page.tsx";
 import { hrefOf, serverBase } from "../../../state/route.ts";
 import { useAdmin, useAdminQuery, useAdminRights, usePagedList } from "../../../state/session/use-admin.ts";
@@ -172,7 +172,7 @@ function useServerColumns(actions: ServerActions): readonly ShownColumn<ServerRe
             href={hrefOf(`${serverBase(id)}live`)}
             size="sm"
             fw={600}
-            aria-label={t("openName", { name: markInvisible(name) })}
+            aria-label={t("openName", { name: writeAsShown(name) })}
           >
             <NameText text={name} />
           </Anchor>
