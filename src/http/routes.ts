@@ -184,6 +184,7 @@ export function listRoutes(handlers: Handlers): Route[] {
     { path: "/erlc/v1/server/command", POST: client(SENDING_COMMAND, sendAsTheGame, SEND_AS_THE_GAME_V1) },
 
     { path: "/hooks/game", POST: open(receiveGameWebhook) },
+    { path: "/status", GET: () => handlers.readyz.answerPage() },
     { path: "/status/:slug.json", GET: open(statusOperations.readJson) },
     { path: "/status/:slug", GET: (call) => status.answerPage(call) },
     { path: "/status/:slug/badge.svg", GET: open(statusOperations.readBadge) },

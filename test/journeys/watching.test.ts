@@ -148,3 +148,17 @@ describe("/metrics", () => {
     expect(text).not.toContain(keyId);
   });
 });
+
+test("/status says on a page what /readyz says, and names no server", async () => {
+  const readPage = async () => {
+    const page = await gatehouse.get("/status");
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    return page.text();
+  };
+  const server = await gatehouse.addServer({ name: "<b>Cedar</b>", serverKey: "invalid-Status" });
+  await gatehouse.get("/v2/game/server", (await gatehouse.addKey(server)).token);
+  const page = await readPage();
+  expect(page).toContain("Some requests are refused");
+  expect(page).toMatch(/The game API has refused \d server key\(s\)/);
+  expect(page).not.toContain("Cedar");
+});

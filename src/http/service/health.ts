@@ -8,9 +8,17 @@ import { Liveness, Readiness } from "../../core/wire/health.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
 import { type OpenOperation, showsEach } from "../operation.ts";
+import { escapeMarkup } from "../status/escape-markup.ts";
+import { answerNotice } from "../web/page-headers.ts";
 
 /** At most one check in this time, because a check writes to the disk and the route needs no key. */
 const CHECK_EVERY_MS = 1_000;
+const NOT_READY = "Gatehouse is not ready";
+const TITLES: Readonly<Record<Readiness["callers"], string>> = {
+  served: "Callers are served",
+  partly: "Some requests are refused",
+  refused: "Callers are not served",
+};
 
 export const checkLiveness: OpenOperation<unknown> = {
   id: "tellAlive",
@@ -69,7 +77,31 @@ export class ReadyzHandler {
   constructor(private readonly parts: ReadyzParts) {}
 
   async answer(call: Call): Promise<Response> {
-    const { clock, isDraining, listNotices, describeCallers, isOperator } = this.parts;
+    const { details, callers, notices } = await this.#look(await this.parts.isOperator(call));
+    if (details) {
+      return answerRefusal(call, refuseFor(ERRORS.unavailable, 1, { details, ...(notices.length > 0 && { notices }) }));
+    }
+    return answerJson({ status: "ready", callers, notices } satisfies Readiness);
+  }
+
+  /** The same for people, and for what watches pages. It tells what everybody may know. */
+  async answerPage(): Promise<Response> {
+    const { details, callers, notices } = await this.#look(false);
+    const faults = Object.entries(details ?? {}).map(([part, what]) => `The ${part}: ${what}.`);
+    const told = notices.map(({ message, remedy }) => escapeMarkup(`${message} ${remedy}`));
+    const well = faults.length + told.length === 0 ? ["Nothing needs attention."] : [];
+    const links =
+      'For programs: <a href="/readyz">/readyz</a>. With the master key, Health on <a href="/">the dashboard</a> says more.';
+    return answerNotice(
+      details ? NOT_READY : TITLES[callers],
+      [...faults, ...told, ...well, links],
+      details ? 503 : 200,
+    );
+  }
+
+  /** `details` is there when it is not ready. */
+  async #look(isOperator: boolean) {
+    const { clock, isDraining, listNotices, describeCallers } = this.parts;
     const now = clock();
     if (Math.abs(now - this.#checkedAt) >= CHECK_EVERY_MS) {
       this.#checkedAt = now;
@@ -81,12 +113,12 @@ export class ReadyzHandler {
       ...(!isStoreUsable && { store: "cannot be read or written" }),
     };
     const found = await listNotices(now, isStoreUsable);
-    const shown = (await isOperator(call)) ? found : found.map(hideFromCallers).filter((facts) => facts !== undefined);
-    const notices = shown.map(sayNotice);
-    if (Object.keys(details).length > 0)
-      return answerRefusal(call, refuseFor(ERRORS.unavailable, 1, { details, ...(notices.length > 0 && { notices }) }));
-    const callers = judgeCallers(found, { now, ...describeCallers() });
-    return answerJson({ status: "ready", callers, notices } satisfies Readiness);
+    const shown = isOperator ? found : found.map(hideFromCallers).filter((facts) => facts !== undefined);
+    return {
+      details: Object.keys(details).length > 0 ? details : undefined,
+      callers: judgeCallers(found, { now, ...describeCallers() }),
+      notices: shown.map(sayNotice),
+    };
   }
 
   /** Whether the store can be read and written. */

@@ -30,8 +30,8 @@ export const REVALIDATE = "no-cache";
 /** For files whose name changes with their contents. */
 export const CACHE_FOR_EVER = "public, max-age=31536000, immutable";
 
-/** The page that says what is missing and how to get it. `title` and `paragraphs` are HTML of our own. */
-export function answerNotice(title: string, paragraphs: readonly string[]): Response {
+/** A page of a few sentences, such as what is missing and how to get it. `title` and `paragraphs` are HTML of our own. */
+export function answerNotice(title: string, paragraphs: readonly string[], status = 503): Response {
   const page = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -43,5 +43,5 @@ export function answerNotice(title: string, paragraphs: readonly string[]): Resp
 ${paragraphs.map((paragraph) => `<p>${paragraph}</p>`).join("\n")}
 `;
   const headers = { ...PAGE_HEADERS, "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" };
-  return new Response(page, { status: 503, headers });
+  return new Response(page, { status, headers });
 }

@@ -48,6 +48,7 @@ const FACADE: readonly FuzzedOperation[] = [
 const PAGES: readonly FuzzedOperation[] = [
   page("/"),
   page("/docs"),
+  page("/status"),
   page("/status/{slug}"),
   page("/assets/{file}", false),
   page("/docs/{file}", false),
