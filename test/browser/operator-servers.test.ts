@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { WATCH_REASONS } from "../../src/core/readings/watch-reasons.ts";
 import type { ServerResource, WatchingResource } from "../../src/core/wire/server.ts";
 import { IS_LONG } from "../long.ts";
+import { until } from "../until.ts";
 import {
   browserTest,
   expectAccessible,
@@ -105,11 +106,15 @@ for (const language of JOURNEY_LANGUAGES) {
         await page.getByRole("button", { name: words.edit }).click();
         await page.getByRole("checkbox", { name: words.watch }).setChecked(isWatched);
         await page.getByRole("textbox", { name: words.slug }).fill(isWatched ? "" : "busy-town");
-        await expectAccessible(page);
+        // Once: later the message of the first change comes and goes beside the form.
+        if (!isWatched) await expectAccessible(page);
         await page.getByRole("button", { name: words.save }).click();
-        await page.getByText(words.saved).waitFor();
+        await page.getByText(words.saved).first().waitFor();
+        // The message may be that of the change before.
+        const { servers } = site.gatehouse.app.store;
+        await until("the form is not saved", () => servers.find(serverId)?.isWatched === isWatched);
         const publicStatus = isWatched ? null : { slug: "busy-town", showsJoinKey: false };
-        expect(site.gatehouse.app.store.servers.find(serverId)).toMatchObject({ isWatched, publicStatus });
+        expect(servers.find(serverId)).toMatchObject({ isWatched, publicStatus });
         const link = page.getByRole("link", { name: "/status/busy-town" });
         await link.waitFor({ state: isWatched ? "detached" : "attached" });
         await page.getByRole("dialog").waitFor({ state: "detached" });

@@ -118,8 +118,13 @@ function isGeneralRefusal({ method, target }: FuzzedRequest, answer: ReadAnswer,
   const is = (row: { readonly status: number; readonly code: number }) =>
     status === row.status && (isHead || code === row.code);
   if (is(ERRORS.methodNotAllowed)) return !(headers.get("allow") ?? method).split(", ").includes(method);
-  if (is(ERRORS.obsolete)) return /^\/+(?:v|%76)(?:1|%31)(?:[/?#]|$)/i.test(target);
+  if (is(ERRORS.obsolete)) return isObsoleteTarget(target);
   return is(ERRORS.notFound);
+}
+
+/** Whether it is of version 1, however that is written. */
+export function isObsoleteTarget(target: string): boolean {
+  return /^\/+(?:v|%76)(?:1|%31)(?:[/?#]|$)/i.test(target);
 }
 
 function findFacadeFaults({ status, headers, body }: ReadAnswer, isHead: boolean): string[] {

@@ -10,7 +10,7 @@ import type { Listening } from "../../run-gatehouse.ts";
 import type { WebhookReceiver } from "../../webhook-receiver.ts";
 import type { Tools, Verdict } from "../long-run.ts";
 import { describeRequest, type FuzzedRequest, isSocket } from "./fuzzed-request.ts";
-import { findLogFaults, Judge, readCode } from "./judge.ts";
+import { findLogFaults, isObsoleteTarget, Judge, readCode } from "./judge.ts";
 import { Line, unpack } from "./line.ts";
 import { type FuzzedOperation, listOperations } from "./operations.ts";
 import { makeRawRequest } from "./raw-requests.ts";
@@ -36,6 +36,8 @@ const WAITING_OPERATIONS: ReadonlySet<string> = new Set(["testWebhook", "forgetP
 const MISSING_ROUNDS = 50;
 const RAW_MS = 300;
 const PROBLEMS_MAX = 200;
+/** What clients of the game API are told then. */
+const GAME_FAILED = 1002;
 const MODES: readonly Mode[] = [
   ...Array<Mode>(11).fill("valid"),
   ...Array<Mode>(5).fill("nearly"),
@@ -69,6 +71,7 @@ class FuzzRun {
   #sent = 0;
   #rawSent = 0;
   #obsolete = 0;
+  #asGame = 0;
   #slowestMs = 0;
   #slowest = "";
 
@@ -108,6 +111,15 @@ class FuzzRun {
     return this.#conclude(startMb, endMb);
   }
 
+  /** Of version 1, and in the game's own words when its API fails or refuses the key of a server. Any other is a fault. */
+  #countFailure(request: FuzzedRequest, code: number | undefined): void {
+    const isObsolete = code === ERRORS.obsolete.code || (request.method === "HEAD" && isObsoleteTarget(request.target));
+    if (isObsolete) this.#obsolete++;
+    else if (request.operation?.kind === "facade" && (code === GAME_FAILED || request.method === "HEAD"))
+      this.#asGame++;
+    else this.#report("status 500", describeRequest(request));
+  }
+
   #compareMemory(): { startMb: number; endMb: number } {
     const warm = Math.max(WARM_SHARE, Math.min(0.5, WARM_REQUESTS / this.#count));
     const part = (from: number) => {
@@ -129,10 +141,11 @@ class FuzzRun {
       answers3xx: ofClass(3),
       answers4xx: ofClass(4),
       answers429: this.#statuses.get(429) ?? 0,
-      answers5xx: ofClass(5) - this.#obsolete,
+      answers5xx: ofClass(5) - this.#obsolete - this.#asGame,
       answers501: this.#statuses.get(501) ?? 0,
       answers503: this.#statuses.get(503) ?? 0,
       answersObsolete: this.#obsolete,
+      answersAsTheGame: this.#asGame,
       rawRequests: this.#rawSent,
       memoryStartMb: Math.round(startMb),
       memoryEndMb: Math.round(endMb),
@@ -232,7 +245,7 @@ class FuzzRun {
     const { status } = answer;
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
     const read = unpack(answer);
-    if (status === ERRORS.obsolete.status && readCode(read.body) === ERRORS.obsolete.code) this.#obsolete++;
+    if (status === ERRORS.obsolete.status) this.#countFailure(request, readCode(read.body));
     for (const fault of this.#judge.findFaults(request, read)) this.#report(fault, describeRequest(request));
     const { operation, isAstray } = request;
     if (!operation || status >= 300) return;
