@@ -30,8 +30,8 @@ export class MigrationRefused extends StartRefused {
     const reason = cause instanceof Error ? cause.message : String(cause);
     super(
       `the ${name} could not be brought to this version, at step ${step} of ${steps.length}: ${reason} — nothing was ` +
-        "changed, so the version before still works: give the user of the database the right that is missing, or undo " +
-        "what something else has changed in its tables, then start this version again",
+        "changed, so the version before still works: undo what something else has changed in its tables (in PostgreSQL, " +
+        "the user may also lack a right), then start this version again",
     );
     this.cause = cause;
   }

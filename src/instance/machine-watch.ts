@@ -42,6 +42,7 @@ export function masterKeyFileOf(folder: string): string {
 }
 
 export class MachineWatch {
+  #looking: Promise<void> | undefined;
   #disk: DiskSpace | undefined;
   #samples: readonly DiskSample[] = [];
   #daysLeft: number | undefined;
@@ -57,8 +58,15 @@ export class MachineWatch {
     return this.#disk;
   }
 
-  /** Never throws. */
-  async look(): Promise<void> {
+  /** One at a time for all who ask: a sick disk may take long to answer. Never throws. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
     const { folder, clock, masterKeyFile, tls, measure = measureDisk } = this.deps;
     this.#isKeyGone = masterKeyFile !== undefined && !existsSync(masterKeyFile);
     const [disk, certificate] = await Promise.all([

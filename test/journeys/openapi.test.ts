@@ -32,7 +32,7 @@ const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
 const routes = listRoutes(new Proxy({}, { get: () => nothing }) as unknown as Handlers);
 
 /** Pages, their files, and the façade, which has a document of its own. */
-const UNDESCRIBED = /^\/($|assets\/|client\/|docs($|\/)|status\/:slug$|v2\/server($|\/)|erlc\/)/;
+const UNDESCRIBED = /^\/($|assets\/|client\/|docs($|\/)|status(\/:slug)?$|v2\/server($|\/)|erlc\/)/;
 
 function listMethods(all: readonly Route[]) {
   return all
