@@ -2,7 +2,7 @@
 import { crc32, deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { IMAGE_BYTES_MAX } from "../../src/core/maps/map-image.ts";
-import { browserTest, expectAccessible, expectNoSidewaysScroll, getSite, openView } from "./browser.ts";
+import { browserTest, expectAccessible, expectNoSidewaysScroll, openView, startSite } from "./browser.ts";
 import { BUSY_SERVER } from "./game-server-fixture.ts";
 
 const SIDE = 60;
@@ -47,10 +47,12 @@ async function expectRed(page: Page, selector: string, x: number, y: number): Pr
 }
 
 browserTest("an operator sets a picture behind the map, a key sees it, and the operator removes it", async () => {
-  const site = await getSite();
+  // Its own: of a long list only the rows in view are in the page.
+  const site = await startSite();
   const [lone] = BUSY_SERVER.Players;
   await site.addServer("map-picture", () => Response.json({ ...BUSY_SERVER, Players: [lone], EmergencyCalls: [] }));
   const operator = await openView("servers", {
+    site,
     key: site.masterKey,
     size: "phone",
     expectedStatuses: [415],
@@ -95,7 +97,7 @@ browserTest("an operator sets a picture behind the map, a key sees it, and the o
   await save.click();
   await operator.getByText("The map of map-picture has its picture.").waitFor();
 
-  const page = await openView("map", { server: "map-picture" });
+  const page = await openView("map", { site, key: await site.mintKey("map-picture") });
   await expectRed(page, "canvas.map-canvas", 0.3, 0.7);
 
   await open();
