@@ -141,8 +141,9 @@ function WaitingCall(props: {
             <Text span size="sm" fw={call.state === "waiting" ? 650 : 400} className="waiting-time">
               <WaitingTime since={call.opened_at} />
             </Text>
-            {" · "}
-            <Place call={call} />
+            <span>
+              <Place call={call} />
+            </span>
           </Text>
           {call.claimed_by && (
             <Text size="sm" component="span" className="waiting-claimer">
