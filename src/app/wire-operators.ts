@@ -102,6 +102,7 @@ function wireAdmin(
     retryGlobalKey: () => relay.retryGlobalKey(),
     commandMeter,
     forgetting,
+    history: archive,
     webhooks: wireWebhookAdmin(wiring),
     alerts: archive && { archive, servers: store.servers, audit: store.audit },
   });

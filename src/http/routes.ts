@@ -61,6 +61,7 @@ import {
   may,
   type Need,
   OPERATORS,
+  OPERATORS_OF_SERVER,
   type OperatorOperation,
   type OperatorStep,
 } from "./steps/operator-step.ts";
@@ -118,6 +119,7 @@ export function listRoutes(handlers: Handlers): Route[] {
   const admin = (need: Need, operation: OperatorOperation<Handlers>) => behindOperatorStep(handlers, need, operation);
   const withNeed = (need: Need) => (operation: OperatorOperation<Handlers>) => admin(need, operation);
   const operators = withNeed(OPERATORS);
+  const serverOperators = withNeed(OPERATORS_OF_SERVER);
   const ownStatus = withNeed(may("status", "server"));
   const keys = withNeed(may("keys", "handler"));
   const ownKey = withNeed(may("keys", "key"));
@@ -220,19 +222,19 @@ export function listRoutes(handlers: Handlers): Route[] {
       path: "/admin/servers/:id",
       GET: admin(may("anything", "server"), serverOperations.show),
       PATCH: ownStatus(serverOperations.change),
-      DELETE: operators(serverOperations.delete),
+      DELETE: serverOperators(serverOperations.delete),
     },
     // Everybody else reads these under /v2/game/server, with what their role shows.
-    { path: "/admin/servers/:id/info", GET: operators(serverOperations.readInfo) },
-    { path: "/admin/servers/:id/events", GET: operators(readServerEvents) },
-    { path: "/admin/servers/:id/events/stream", GET: operators(streamServerEvents) },
-    { path: "/admin/servers/:id/history/players", GET: operators(players.operator) },
-    { path: "/admin/servers/:id/history/sessions", GET: operators(sessions.operator) },
-    { path: "/admin/servers/:id/history/playtime", GET: operators(playtime.operator) },
-    { path: "/admin/servers/:id/history/staff", GET: operators(staff.operator) },
-    { path: "/admin/servers/:id/history/peaks", GET: operators(peaks.operator) },
-    { path: "/admin/servers/:id/history/present", GET: operators(present.operator) },
-    { path: "/admin/servers/:id/map", GET: operators(serverMapOperations.read) },
+    { path: "/admin/servers/:id/info", GET: serverOperators(serverOperations.readInfo) },
+    { path: "/admin/servers/:id/events", GET: serverOperators(readServerEvents) },
+    { path: "/admin/servers/:id/events/stream", GET: serverOperators(streamServerEvents) },
+    { path: "/admin/servers/:id/history/players", GET: serverOperators(players.operator) },
+    { path: "/admin/servers/:id/history/sessions", GET: serverOperators(sessions.operator) },
+    { path: "/admin/servers/:id/history/playtime", GET: serverOperators(playtime.operator) },
+    { path: "/admin/servers/:id/history/staff", GET: serverOperators(staff.operator) },
+    { path: "/admin/servers/:id/history/peaks", GET: serverOperators(peaks.operator) },
+    { path: "/admin/servers/:id/history/present", GET: serverOperators(present.operator) },
+    { path: "/admin/servers/:id/map", GET: serverOperators(serverMapOperations.read) },
     {
       path: "/admin/servers/:id/alerts",
       GET: admin(may("alerts", "server"), serverOperations.showAlerts),

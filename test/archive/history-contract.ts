@@ -104,6 +104,26 @@ export function describeHistoryStore(name: string, createHarness: () => Promise<
           expect(await archive.readCounts(serverId, resolution, ALWAYS)).toEqual([{ ...all, teamMs }]);
       });
 
+      test("the most players of each hour are read for several servers at once", async () => {
+        await add({
+          minutes: [minute(MIDNIGHT, 4), minute(MIDNIGHT + 59 * MINUTE_MS, 7), minute(MIDNIGHT + HOUR_MS, 2)],
+        });
+        await add({ minutes: [minute(MIDNIGHT + 2 * HOUR_MS, 9)] }, {}, otherId);
+        const first = { at: MIDNIGHT, max: 7 };
+        const second = { at: MIDNIGHT + HOUR_MS, max: 2 };
+        const third = { at: MIDNIGHT + 2 * HOUR_MS, max: 9 };
+        const readHours = (ids: readonly string[], from: number, to: number) =>
+          archive.readHours(ids, { from: MIDNIGHT + from * HOUR_MS, to: MIDNIGHT + to * HOUR_MS });
+        expect(await readHours([serverId, otherId, "srv_none"], 0, 3)).toEqual(
+          new Map([
+            [serverId, [first, second]],
+            [otherId, [third]],
+          ]),
+        );
+        expect(await readHours([serverId, otherId], 1, 2)).toEqual(new Map([[serverId, [second]]]));
+        expect(await readHours([], 0, 3)).toEqual(new Map());
+      });
+
       test("the time in which teams were known is added up on its own", async () => {
         const part = minute(MIDNIGHT, 4, { teamKnownMs: 15_000, teamMs: { Police: 60_000 } });
         const never = minute(MIDNIGHT + MINUTE_MS, 4, { teamKnownMs: 0 });

@@ -10,6 +10,7 @@ import type {
   SessionPage,
   StaffPage,
 } from "../../src/core/wire/history.ts";
+import type { ServerResource } from "../../src/core/wire/server.ts";
 import { MemoryArchive } from "../event-archive.ts";
 import { BASE_INFO } from "../fake-game-api.ts";
 import { startGatehouse, type TestKey } from "../start-gatehouse.ts";
@@ -194,6 +195,17 @@ describe("readings become a history", () => {
     expect(await known("")).toEqual(["UTC", [[4, 8, 2]]]);
     expect(await known("?tz=Asia/Kolkata")).toEqual(["Asia/Kolkata", [[4, 13, 2]]]);
     expect(await known("?tz=Pacific/Auckland")).toEqual(["Pacific/Auckland", [[4, 21, 2]]]);
+  });
+
+  test("the list of servers has the day of each when it is asked for", async () => {
+    const list = async (query: string) => {
+      const answer = await gatehouse.admin("GET", `/admin/servers${query}`);
+      return (await answer.json()) as { items: ServerResource[]; details?: object };
+    };
+    const unknown = Array.from({ length: 23 }, () => null);
+    expect((await list("?day=true")).items.map(({ day }) => day)).toEqual([[...unknown, 3]]);
+    expect((await list("")).items.map((server) => "day" in server)).toEqual([false]);
+    expect((await list("?day=yes")).details).toEqual({ day: "must be one of true, false" });
   });
 
   test("pages follow each other, also through the other form and for operators", async () => {

@@ -242,7 +242,7 @@ describe("a running Gatehouse", () => {
 
   test("alerts of every server are set at once, and it is said that no webhook tells them", async () => {
     await operateJson(["servers", "add", "My town"], { input: "first-key\n" });
-    const applied = await operate(["alerts", "suggest", "--apply", "--all"]);
+    const applied = await operate(["alerts", "suggest", "--apply", "--all", "--yes"]);
     expect(applied.stdout).toMatch(/^Demo +kills, mass command, unanswered modcall, offline, unreachable$/m);
     expect(applied.stdout).toContain("No webhook tells the alerts of Demo, My town");
     const webhook = ["webhooks", "create", "--server", "Demo", "--label", "w", "--format", "standard"];

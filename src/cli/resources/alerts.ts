@@ -6,7 +6,7 @@ import type { ServerResource } from "../../core/wire/server.ts";
 import type { WebhookResource } from "../../core/wire/webhook.ts";
 import { readEnvironment } from "../../instance/config.ts";
 import { adminCommand, adminGroup, Session, type SessionOptions, showOrFail, withYes } from "../connection/session.ts";
-import { failUsage } from "../exit-codes.ts";
+import { CommandFailed, EXIT_CODES, type ExitCode, failUsage } from "../exit-codes.ts";
 import { openStandardPrinter, type Printer } from "../terminal/printer.ts";
 import { obtainId, requestFor, SERVERS } from "./find-resource.ts";
 import { type Settings, toFields } from "./settings.ts";
@@ -32,7 +32,7 @@ export function createAlertsCommand(): Command {
         parsePlayers,
       )
       .addHelpText("after", `\nEach option takes ${OFF} too.`),
-    adminCommand("suggest", "print rules that suit most servers; with --apply set them", () => {})
+    withYes(adminCommand("suggest", "print rules that suit most servers; with --apply set them", () => {}))
       .option("--apply", "set them: they replace all rules of the server")
       .action(suggestRules),
     withYes(adminCommand("off", "switch off all rules of a server", switchOff, checkServers)),
@@ -43,6 +43,8 @@ export function createAlertsCommand(): Command {
 }
 
 type AlertOptions = SessionOptions & { readonly all?: boolean; readonly apply?: boolean };
+/** What fails for one server for such a reason fails for every server. */
+const FAILS_FOR_ALL: readonly ExitCode[] = [EXIT_CODES.refused, EXIT_CODES.masterKey];
 type ServerRules = Pick<ServerResource, "server_id" | "name"> & { readonly rules: AlertRules };
 
 function checkServers({ all }: AlertOptions, reference: string | undefined): void {
@@ -56,7 +58,7 @@ async function findServers(session: Session, { all }: AlertOptions, reference: s
   return [{ server_id, name: server_id }];
 }
 
-/** Shows the rules of the servers, after they were changed if there is a change. */
+/** Shows the rules of the servers, after they were changed if there is a change. A server that fails does not stop the others. */
 async function visitServers(
   session: Session,
   options: AlertOptions,
@@ -64,12 +66,27 @@ async function visitServers(
   change?: (before: AlertRules) => AlertRules,
 ): Promise<void> {
   const found: ServerRules[] = [];
+  const failed: string[] = [];
+  let failure: CommandFailed | undefined;
   for (const { server_id, name } of servers) {
-    const request = requestFor(SERVERS, server_id, "alerts");
-    const { body: before } = await session.admin.call<AlertRules>(request);
-    const put = change && ({ ...request, method: "PUT", body: change(before) } as const);
-    found.push({ server_id, name, rules: put ? (await session.admin.call<AlertRules>(put)).body : before });
+    try {
+      const request = requestFor(SERVERS, server_id, "alerts");
+      const { body: before } = await session.admin.call<AlertRules>(request);
+      const put = change && ({ ...request, method: "PUT", body: change(before) } as const);
+      found.push({ server_id, name, rules: put ? (await session.admin.call<AlertRules>(put)).body : before });
+    } catch (error) {
+      if (!(error instanceof CommandFailed) || !options.all || FAILS_FOR_ALL.includes(error.exitCode)) throw error;
+      failed.push(name);
+      failure ??= error;
+    }
   }
+  await showFound(session, options, found);
+  if (!failure) return;
+  const repeat = change ? "; the same command again sets them too" : "";
+  throw new CommandFailed(`not ${failed.join(", ")}: ${failure.message}${repeat}`, failure.exitCode);
+}
+
+async function showFound(session: Session, options: AlertOptions, found: readonly ServerRules[]): Promise<void> {
   if (session.wantsJson) {
     const items = found.map(({ server_id, rules }) => ({ server_id, rules }));
     process.stdout.write(`${JSON.stringify(options.all ? { items } : items[0]?.rules)}\n`);
@@ -143,6 +160,11 @@ async function suggestRules(reference: string | undefined, options: AlertOptions
     checkServers(options, reference);
     const session = await Session.open(options);
     const servers = await findServers(session, options, reference);
+    if (options.all)
+      await session.confirm(
+        options.yes,
+        () => `Replace all rules of all ${servers.length} servers by the suggested ones?`,
+      );
     return await visitServers(session, options, servers, () => SUGGESTED_ALERTS);
   }
   if (options.json === true) {

@@ -38,6 +38,7 @@ const METHODS: Readonly<Record<ArchiveMethod, boolean>> = {
   readAlertRules: false,
   setAlertRules: false,
   readCounts: true,
+  readHours: true,
   readOpenHistory: true,
   isInGap: true,
   listSessions: true,

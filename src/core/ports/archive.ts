@@ -10,7 +10,7 @@ import type { EventSource, NewEvent } from "../events/new-event.ts";
 import type { HistoryChange } from "../history/history.ts";
 import type { MapImage, MapImageFacts } from "../maps/map-image.ts";
 import type { SeenPlace } from "../maps/seen-places.ts";
-import type { HistoryStore } from "./history.ts";
+import type { HistoryStore, HourStore } from "./history.ts";
 import type { ModCallStore, PlayerStore } from "./players.ts";
 import type { WebhookStore } from "./webhooks.ts";
 
@@ -91,6 +91,7 @@ export interface Archive
     WebhookStore,
     AlertRuleStore,
     HistoryStore,
+    HourStore,
     StateChangeLog,
     PlayerStore,
     ModCallStore {

@@ -68,6 +68,9 @@ export type StaffFacts = {
 /** `players`: only the numbers of players, so that long times are read faster; queue, staff and teams are left out. */
 export type CountDetail = "all" | "players";
 
+/** `at` is where the hour begins. */
+export type HourPeak = { readonly at: number; readonly max: number };
+
 /** Every method throws StoreUnavailable when the archive cannot answer within its deadline. */
 export interface HistoryStore {
   /** What is known of the period in one resolution, oldest first. Times without readings are left out. */
@@ -94,4 +97,9 @@ export interface HistoryStore {
   ): Promise<readonly Presence[]>;
   /** `also`: ids of players who count as staff for another reason, such as a session that has not ended. */
   readStaff(serverId: string, period: Period, also: readonly string[]): Promise<StaffFacts>;
+}
+
+export interface HourStore {
+  /** The most players of each known hour of the period, for several servers in one query. Servers without any are left out. */
+  readHours(serverIds: readonly string[], period: Period): Promise<ReadonlyMap<string, readonly HourPeak[]>>;
 }

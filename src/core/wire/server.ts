@@ -79,6 +79,12 @@ export const ServerResource = Type.Object({
     "What the latest reading failed with; null after a good one",
   ),
   watching: WatchingResource,
+  day: Type.Optional(
+    Type.Array(Type.Union([Count, Type.Null()]), {
+      description:
+        "With `day=true`: the most players in each of the last 24 hours, oldest first, the hour that is not over last; null for an hour without readings",
+    }),
+  ),
 });
 export type ServerState = (typeof SERVER_STATES)[number];
 export type ServerResource = Static<typeof ServerResource>;

@@ -67,7 +67,8 @@ export type AdminApi = ReturnType<typeof createAdminApi>;
 export function createAdminApi(call: ApiCall) {
   const at = (collection: string, id: string) => `/admin/${collection}/${encodeURIComponent(id)}`;
   return {
-    listServers: (query: PageQuery = {}) => call<PageOf<ServerResource>>("/admin/servers", { query }),
+    listServers: (query: PageQuery & { readonly day?: boolean } = {}) =>
+      call<PageOf<ServerResource>>("/admin/servers", { query }),
     createServer: (body: NewServer) => call<ServerResource>("/admin/servers", { method: "POST", body }),
     showServer: (id: string) => call<ServerResource>(at("servers", id)),
     changeServer: (id: string, body: ServerChange) =>

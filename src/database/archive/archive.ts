@@ -65,6 +65,7 @@ export function createArchive(
     readAlertRules: query(ledger.readAlertRules),
     setAlertRules: transact(ledger.setAlertRules),
     readCounts: query(history.readCounts),
+    readHours: query(history.readHours),
     readOpenHistory: query(history.readOpenHistory),
     isInGap: query(history.isInGap),
     listSessions: snapshot(history.listSessions),

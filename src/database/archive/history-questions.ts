@@ -6,6 +6,7 @@ import { COMMAND_KINDS } from "../../core/history/command-kinds.ts";
 import { type Counts, RESOLUTION_MS, type Resolution } from "../../core/history/counts.ts";
 import type {
   CountDetail,
+  HourPeak,
   KeptSession,
   OpenHistory,
   Period,
@@ -37,6 +38,22 @@ export async function readCounts(
     ...[serverId, resolution, from - RESOLUTION_MS[resolution], to],
   );
   return rows.map(stored.toCounts);
+}
+
+export async function readHours(
+  sql: Sql,
+  serverIds: readonly string[],
+  { from, to }: Period,
+): Promise<Map<string, HourPeak[]>> {
+  const rows = await sql.all<HourPeak & { server_id: string }>(
+    `SELECT l.server_id, c.at, c.max FROM ledgers l JOIN counts c ON c.ledger = l.ledger
+     WHERE ${sql.dialect.isAmong("l.server_id", "?1", "text")} AND c.resolution = '1h' AND c.at >= ?2 AND c.at < ?3
+     ORDER BY c.at`,
+    ...[JSON.stringify(serverIds), from, to],
+  );
+  const hours = new Map<string, HourPeak[]>();
+  for (const { server_id: id, at, max } of rows) hours.set(id, [...(hours.get(id) ?? []), { at, max }]);
+  return hours;
 }
 
 export async function readOpenHistory(sql: Sql, serverId: string): Promise<OpenHistory> {

@@ -3,6 +3,7 @@
 import type Type from "typebox";
 import { ArchiveUnavailable, isRefusal, NOT_FOUND, type Refusal, StoreUnavailable } from "../../core/errors.ts";
 import type { AdminAct } from "../../core/people/authority.ts";
+import type { HourStore } from "../../core/ports/history.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { Store } from "../../core/ports/store.ts";
 import type { ErrorName } from "../../core/wire/error.ts";
@@ -89,7 +90,8 @@ export type AdminParts = KeyDeps &
     /** The address of our page for callers, without a slash at its end; empty when it is not known. */
     readonly findPageAddress: (call: Call) => string;
     readonly forgetting: Pick<PlayerForgetting, "forget">;
-    /** Undefined without an archive, and so are the alerts. */
+    /** Undefined without an archive, and so are the webhooks and the alerts. */
+    readonly history: HourStore | undefined;
     readonly webhooks: ManagedWebhooks | undefined;
     readonly alerts: ManagedAlerts | undefined;
   };

@@ -1,5 +1,7 @@
 // /admin/servers: the game servers, and the rules of their alerts.
+import Type from "typebox";
 import { SUGGESTED_ALERTS } from "../../core/alerts/rules.ts";
+import { HOUR_MS } from "../../core/durations.ts";
 import { ERRORS, isRefusal, NOT_FOUND } from "../../core/errors.ts";
 import type { GameServer } from "../../core/game-server.ts";
 import type { Authority } from "../../core/people/authority.ts";
@@ -15,6 +17,7 @@ import type { HeaderName } from "../openapi/headers.ts";
 import { type Answer, type Examples, shows, showsEach, takes, UNCHANGED } from "../operation.ts";
 import { SERVER_INFO } from "../readings/read-server.ts";
 import { IF_NONE_MATCH, SECTION_PARAMETERS } from "../requests/parameters.ts";
+import { oneOf } from "../requests/query-fields.ts";
 import { type AdminParts, AdminSubject, describePage, needArchive, subjectOf } from "./admin-operation.ts";
 
 /** The socket stays open this long while the keys of a deleted server are revoked: there may be a hundred thousand. */
@@ -83,13 +86,23 @@ export const serverOperations = {
     id: "listServers",
     summary: "List game servers",
     description: "Oldest first. What is told about their state is what is known already: the game API is not called.",
+    query: {
+      day: oneOf(["true", "false"], {
+        description: "Whether each server has its `day`, for a small plot. Without an archive there is none.",
+        schema: Type.Boolean({ default: false }),
+      }),
+    },
     item: ServerResource,
     example: SERVER,
-    async read(parts, page, { authority }) {
+    async read(parts, page, { authority, query, now }) {
       await parts.watcher.catchUpOnAll();
       const mine = authority.listServers();
       const found = mine ? listSome(parts.store.servers, mine, page) : await parts.store.servers.list(page);
-      return describePage(found, (server) => describeServer(parts, server, authority));
+      const readDay = query.day === "true" ? await readDays(parts, found.items, now) : undefined;
+      return describePage(found, (server) => ({
+        ...describeServer(parts, server, authority),
+        ...(readDay && { day: readDay(server) }),
+      }));
     },
   }),
 
@@ -229,6 +242,18 @@ function listSome(
   const items = rest.slice(0, limit);
   const last = items.at(-1);
   return { items, next: rest.length > limit && last ? positionOf(last) : null };
+}
+
+/** Undefined without an archive. */
+async function readDays({ history }: AdminParts, servers: readonly GameServer[], now: number) {
+  if (!history) return undefined;
+  const from = Math.floor(now / HOUR_MS) * HOUR_MS - 23 * HOUR_MS;
+  const ids = servers.map(({ serverId }) => serverId);
+  const hours = await history.readHours(ids, { from, to: now });
+  return ({ serverId }: GameServer) => {
+    const peaks = new Map(hours.get(serverId)?.map(({ at, max }) => [at, max]));
+    return Array.from({ length: 24 }, (_, hour) => peaks.get(from + hour * HOUR_MS) ?? null);
+  };
 }
 
 /** Counts of sections that the reader may not read are not known to it. */

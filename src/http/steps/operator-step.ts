@@ -35,21 +35,21 @@ const OPERATOR_ERRORS: readonly ErrorName[] = [
 export type Named = "server" | "key" | "webhook" | "command" | "block";
 
 /** What a person who is no operator needs. */
-export type Need =
-  | "operator"
-  | {
-      /** Undefined: any ability that opens a part of the admin API. */
-      readonly ability: Ability | undefined;
-      /** `handler`: to have it on some server is enough here, and the handler checks on which, by `authority`. */
-      readonly on: Named | "handler";
-    };
+export type Need = {
+  /** `anything`: any ability that opens a part of the admin API. `operator`: no role is enough. */
+  readonly ability: Ability | "anything" | "operator";
+  /** `handler`: to have it on some server is enough here, and the handler checks on which, by `authority`. */
+  readonly on: Named | "handler";
+};
 
 /** For the master key, and for people who are operators. */
-export const OPERATORS: Need = "operator";
+export const OPERATORS: Need = { ability: "operator", on: "handler" };
+/** The same, where the path names a server: others are not told which servers there are. */
+export const OPERATORS_OF_SERVER: Need = { ability: "operator", on: "server" };
 
 /** For people who may do this on the server of what the path names, and for operators. */
 export function may(ability: Ability | "anything", on: Named | "handler"): Need {
-  return { ability: ability === "anything" ? undefined : ability, on };
+  return { ability, on };
 }
 
 /** A person who may use the admin API, with the roles of this moment by server. */
@@ -116,7 +116,7 @@ export class OperatorStep {
     const found = await findAdmin(token, call.now);
     if (!found) return this.#refuse(call, WRONG_KEY, address);
     const authority = findAuthority(found);
-    const isAboutServer = need !== "operator" && need.on !== "handler" && !authority.isOperator;
+    const isAboutServer = need.on !== "handler" && !authority.isOperator;
     const serverId = isAboutServer ? await findServer(need.on, pathIdOf(call)) : undefined;
     const refusal = judgeNeed(authority, need, serverId);
     if (refusal) return answerRefusal(call, refusal);
@@ -145,7 +145,7 @@ export class OperatorStep {
     const isAdministrator = !isRefusal(found) && KEY_ABILITIES.some((ability) => hasAbility(found.grant.may, ability));
     if (!isAdministrator) return this.#refuse(call, WRONG_KEY, address);
     return callerSteps.admit(call, found, READING, async (_, { key, report }) => {
-      const isAboutServer = need !== "operator" && need.on !== "handler";
+      const isAboutServer = need.on !== "handler";
       const serverId = isAboutServer ? await findServer(need.on, pathIdOf(call)) : undefined;
       const judge = (one: ApiKey) => {
         const authority = authorityOfKey(one);
@@ -171,16 +171,20 @@ export class OperatorStep {
 }
 
 /** Why the need is not met. */
-function judgeNeed(authority: Authority, need: Need, serverId: string | undefined): Refusal | undefined {
+function judgeNeed(authority: Authority, { ability, on }: Need, serverId: string | undefined): Refusal | undefined {
   if (authority.isOperator) return undefined;
-  if (need === "operator") return ROLE_FORBIDDEN;
-  if (need.on !== "handler") return authority.require(serverId, need.ability);
-  return authority.listServers(need.ability)?.length === 0 ? ROLE_FORBIDDEN : undefined;
+  const required = ability === "anything" || ability === "operator" ? undefined : ability;
+  const refusal = on === "handler" ? judgeAnywhere(authority, required) : authority.require(serverId, required);
+  return refusal ?? (ability === "operator" ? ROLE_FORBIDDEN : undefined);
+}
+
+function judgeAnywhere(authority: Authority, ability: Ability | undefined): Refusal | undefined {
+  return authority.listServers(ability)?.length === 0 ? ROLE_FORBIDDEN : undefined;
 }
 
 /** Whether a key may have what the operation needs. */
 function isForKeys(need: Need): boolean {
-  return need !== "operator" && KEY_ABILITIES.some((ability) => ability === need.ability);
+  return KEY_ABILITIES.some((ability) => ability === need.ability);
 }
 
 function isApiKey(header: string | null): boolean {

@@ -42,10 +42,18 @@ export const fleet = {
   ago: "{{age}} ago",
   since: "since {{time}}",
   playersOf: "{{n}} of {{max}}",
+  day: "Players of the last 24 hours, at most {{max}}",
+  totals: {
+    servers_one: "{{n}} server",
+    servers_other: "{{n}} servers",
+    troubled: "{{n}} cannot be read",
+    players: "{{n}} of {{max}} players",
+  },
   column: {
     server: "Server",
     state: "State",
     players: "Players",
+    day: "Last 24 hours",
     queue: "Queue",
     modCalls: "Waiting for a moderator",
     calls: "Emergency calls",

@@ -15,8 +15,8 @@ export const operatorHealth = {
   callersText: {
     well: "Gatehouse answers, and can save what it must keep.",
     served: "Worth a look:",
-    partly: "Some servers cannot be read, or some requests are refused. This is why:",
-    refused: "Gatehouse answers, but no server can be read. This is why:",
+    partly: "Some servers cannot be read, or some requests are refused. What is not well:",
+    refused: "Gatehouse answers, but no server can be read. What is not well:",
   },
   notReady: "Not ready",
   // In English, a notice is the sentences that come with it.

@@ -104,6 +104,7 @@ export const operatorServers = {
     forAll_one: "For {{count}} server",
     forAll_other: "For all {{count}} servers",
     forAllHint: "These rules replace those of every server.",
+    unset: "Not set for {{names}}. The other servers have these rules; save again to set them there too.",
     unheard:
       "No webhook of this server tells alerts, so nobody hears of them who does not look into the dashboard or read a stream.",
     toWebhooks: "To the webhooks",

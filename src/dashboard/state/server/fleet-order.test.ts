@@ -3,7 +3,15 @@ import { describe, expect, test } from "bun:test";
 import type { ServerResource } from "../../../core/wire/server.ts";
 import type { ServerState } from "../../api/caller.ts";
 import type { ApiError } from "../../api/request.ts";
-import { judgeReading, judgeServer, type KeyReading, orderFleet, STANDINGS, type Standing } from "./fleet-order.ts";
+import {
+  judgeReading,
+  judgeServer,
+  type KeyReading,
+  orderFleet,
+  STANDINGS,
+  type Standing,
+  sumFleet,
+} from "./fleet-order.ts";
 
 const NOW = 1_800_000_000_000;
 
@@ -29,6 +37,16 @@ describe("the order of servers", () => {
     const ordered = orderFleet(rows, "en");
     expect(ordered.map(({ standing }) => standing)).toEqual(STANDINGS.flatMap((standing) => [standing, standing]));
     expect(ordered.slice(0, 2).map(({ name }) => name)).toEqual(["Town 2", "Town 10"]);
+  });
+
+  test("sums leave out what is not known and what is from before", () => {
+    const counts = { players: 8, playersMax: 40, queue: null, openModCalls: 2, openCalls: 0 };
+    const rows = (["calls", "fine", "offline", "stale", "refused"] as const).map((standing) => ({
+      ...{ standing, name: "Town" },
+      ...counts,
+    }));
+    const sums = { players: 24, playersMax: 120, queue: 0, openModCalls: 6, openCalls: 0 };
+    expect(sumFleet(rows)).toEqual({ troubled: 2, ...sums });
   });
 
   test("has those with more calls for a moderator before others that are as bad", () => {

@@ -55,6 +55,22 @@ export function hasOldCounts({ standing }: Pick<Ranked, "standing">): boolean {
   return OLD.has(standing);
 }
 
+/** Sums over all servers: what is not known, or from before, counts as none. `troubled`: servers that cannot be read. */
+export function sumFleet(rows: readonly (Ranked & FleetCounts)[]) {
+  const current = rows.filter((row) => !hasOldCounts(row));
+  const sum = (countOf: (row: FleetCounts) => number | null) => {
+    return current.reduce((total, row) => total + (countOf(row) ?? 0), 0);
+  };
+  return {
+    troubled: rows.length - current.length,
+    players: sum((row) => row.players),
+    playersMax: sum((row) => row.playersMax),
+    queue: sum((row) => row.queue),
+    openModCalls: sum((row) => row.openModCalls),
+    openCalls: sum((row) => row.openCalls),
+  };
+}
+
 /** The worst first, of equals those with more calls for a moderator. */
 export function orderFleet<T extends Ranked>(rows: readonly T[], language: string): T[] {
   const { compare } = new Intl.Collator(language, { numeric: true });

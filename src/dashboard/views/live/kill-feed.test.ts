@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { KillLog } from "../../../core/wire/server-info.ts";
 import { listKills, MANY_KILLS, MANY_SECONDS } from "./kill-feed.ts";
-import { drawLine } from "./sparkline.tsx";
 
 const T0 = 1_800_000_000;
 const kill = (Killer: string, Killed: string, at: number): KillLog => ({ Killer, Killed, Timestamp: T0 + at });
@@ -26,11 +25,4 @@ test("kills that are a minute apart, deaths without a killer and one's own death
   const falls = Array.from({ length: MANY_KILLS }, () => ({ Killed: "B:2", Timestamp: T0 }));
   for (const kills of [slow, own, falls])
     expect(listKills(kills, 9).every(({ many }) => many === undefined)).toBe(true);
-});
-
-test("the line of the day has a hole where nothing is known", () => {
-  const line = drawLine([{ avg: 0 }, { avg: 10 }, { avg: null }, { avg: 5 }, { avg: 5 }], 10);
-  expect(line.match(/[ML]/g)?.join("")).toBe("MLML");
-  expect(line.startsWith("M0.0 39.0L60.0 1.0M180.0")).toBe(true);
-  expect(drawLine([{ avg: null }], 0)).toBe("");
 });

@@ -3,10 +3,11 @@
 import { Anchor, Box, Button, Group, Stack, Table, Text, UnstyledButton } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { Spark } from "../../parts/spark.tsx";
 import { TableFrame, usePhone } from "../../parts/table/table-toolbar.tsx";
 import { GameText, NameText } from "../../parts/text/game-text.tsx";
 import { Small } from "../../parts/text/plain-text.tsx";
-import { type FleetCounts, hasOldCounts, type Ranked } from "../../state/server/fleet-order.ts";
+import { type FleetCounts, hasOldCounts, type Ranked, sumFleet } from "../../state/server/fleet-order.ts";
 import { useFormat } from "../../state/time/use-format.ts";
 import { StandingBadge } from "./standing.tsx";
 
@@ -15,6 +16,8 @@ export type FleetRow = Ranked &
     readonly id: string;
     /** In epoch milliseconds; null when nothing was read yet. */
     readonly readAt: number | null;
+    /** The most players in each of the last hours; null where unknown. */
+    readonly day?: readonly (number | null)[] | undefined;
     /** Since when the server is not fine, where that is known. */
     readonly since?: number | undefined;
     /** Why the server is not fine, in words; it may quote the game API. */
@@ -39,6 +42,7 @@ export function FleetRows(props: { readonly rows: readonly FleetRow[]; readonly 
   const left = props.rows.length - shown.length;
   return (
     <Stack gap="sm">
+      {props.rows.length > 1 && <Totals rows={props.rows} />}
       {isPhone ? <PhoneRows rows={shown} now={props.now} /> : <TableRows rows={shown} now={props.now} />}
       {left > 0 && (
         <Group justify="center">
@@ -53,8 +57,25 @@ export function FleetRows(props: { readonly rows: readonly FleetRow[]; readonly 
 
 type RowsProps = { readonly rows: readonly FleetRow[]; readonly now: number };
 
+/** What is true of all servers together, without counts from before. */
+function Totals({ rows }: { readonly rows: readonly FleetRow[] }) {
+  const { t } = useTranslation("fleet");
+  const format = useFormat();
+  const totals = sumFleet(rows);
+  const parts = [
+    t("totals.servers", { count: rows.length, n: format.number(rows.length) }),
+    totals.troubled > 0 && t("totals.troubled", { n: format.number(totals.troubled) }),
+    t("totals.players", { n: format.number(totals.players), max: format.number(totals.playersMax) }),
+    totals.queue > 0 && t("short.queue", { n: format.number(totals.queue) }),
+    totals.openModCalls > 0 && t("short.modCalls", { n: format.number(totals.openModCalls) }),
+    totals.openCalls > 0 && t("short.calls", { n: format.number(totals.openCalls) }),
+  ];
+  return <Text className="numbers">{parts.filter(Boolean).join(" · ")}</Text>;
+}
+
 function TableRows({ rows, now }: RowsProps) {
   const { t } = useTranslation("fleet");
+  const hasDays = rows.some(({ day }) => day?.some((players) => players !== null));
   return (
     <TableFrame label={t("servers")}>
       <Table verticalSpacing={6} horizontalSpacing="sm" highlightOnHover aria-label={t("servers")}>
@@ -63,6 +84,7 @@ function TableRows({ rows, now }: RowsProps) {
             <Table.Th w="32%">{t("column.server")}</Table.Th>
             <Table.Th>{t("column.state")}</Table.Th>
             <Table.Th ta="right">{t("column.players")}</Table.Th>
+            {hasDays && <Table.Th w="8rem">{t("column.day")}</Table.Th>}
             <Table.Th ta="right">{t("column.queue")}</Table.Th>
             <Table.Th ta="right">{t("column.modCalls")}</Table.Th>
             <Table.Th ta="right">{t("column.calls")}</Table.Th>
@@ -83,6 +105,11 @@ function TableRows({ rows, now }: RowsProps) {
               <Table.Td ta="right" className="fleet-number">
                 <Players row={row} />
               </Table.Td>
+              {hasDays && (
+                <Table.Td>
+                  <Day row={row} />
+                </Table.Td>
+              )}
               <Table.Td ta="right" className="fleet-number">
                 <Count value={row.queue} />
               </Table.Td>
@@ -169,7 +196,7 @@ function Reason({ row }: { readonly row: FleetRow }) {
   return (
     <Text size="sm" c="dimmed" className="untrusted" maw={520}>
       <GameText text={row.reason} max={REASON_MAX} />
-      {row.since !== undefined && ` · ${t("since", { time: format.dateTime(row.since) })}`}
+      {row.since !== undefined && ` (${t("since", { time: format.dateTime(row.since) })})`}
     </Text>
   );
 }
@@ -180,6 +207,13 @@ function Players({ row }: { readonly row: FleetRow }) {
   if (row.players === null) return UNKNOWN;
   if (row.playersMax === null) return format.number(row.players);
   return t("playersOf", { n: format.number(row.players), max: format.number(row.playersMax) });
+}
+
+function Day({ row }: { readonly row: FleetRow }) {
+  const { t } = useTranslation("fleet");
+  const format = useFormat();
+  const max = row.day?.reduce<number>((most, players) => Math.max(most, players ?? 0), 0) ?? 0;
+  return <Spark values={row.day ?? []} label={t("day", { max: format.number(max) })} />;
 }
 
 function Count({ value, isBad = false }: { readonly value: number | null; readonly isBad?: boolean }) {

@@ -7,6 +7,7 @@ import { OFFLINE } from "../../../core/readings/upstream-codes.ts";
 import { findWatchReason } from "../../../core/readings/watch-reasons.ts";
 import type { MeResource } from "../../../core/wire/people.ts";
 import type { ServerResource } from "../../../core/wire/server.ts";
+import type { AdminApi } from "../../api/admin.ts";
 import { readAllPages } from "../../api/request.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { LazyView } from "../../parts/lazy-view.tsx";
@@ -46,6 +47,7 @@ const BRIEF = { isBrief: true };
 const POLL_INTERVAL_MS = 5_000;
 /** With more servers than one page of the list has. */
 const LARGE_INTERVAL_MS = 30_000;
+const DAYS_INTERVAL_MS = 300_000;
 const AGE_UPDATE_MS = 5_000;
 /** So many of a person's servers are read for the overview. */
 const OPENED_MAX = 20;
@@ -122,11 +124,13 @@ function OperatorOverview() {
     () => readAllPages(admin.listServers),
     isLarge ? LARGE_INTERVAL_MS : POLL_INTERVAL_MS,
   );
+  // Apart from the list, because it changes rarely and the archive may be away.
+  const { value: days } = useAdminQuery(["servers", "days"], () => readDays(admin), DAYS_INTERVAL_MS);
   const { value } = list;
   if (value && value.length > PAGE_SIZE_MAX !== isLarge) setLarge(!isLarge);
   const rows = useMemo(
-    () => orderFleet(value?.map((server) => toServerRow(server, now, describe)) ?? [], i18n.language),
-    [value, now, describe, i18n.language],
+    () => orderFleet(value?.map((server) => toServerRow(server, now, describe, days)) ?? [], i18n.language),
+    [value, now, describe, days, i18n.language],
   );
   if (list.isLoading) return <LoadingState />;
   if (list.error && !value)
@@ -153,10 +157,17 @@ function OperatorOverview() {
   );
 }
 
+async function readDays(admin: AdminApi) {
+  const outcome = await readAllPages((query) => admin.listServers({ ...query, day: true }));
+  if (!outcome.ok) return outcome;
+  return { ...outcome, value: new Map(outcome.value.map(({ server_id: id, day }) => [id, day])) };
+}
+
 function toServerRow(
   server: ServerResource,
   now: number,
   describe: (server: ServerResource) => string | undefined,
+  days: ReadonlyMap<string, FleetRow["day"]> | undefined,
 ): FleetRow {
   return {
     id: server.server_id,
@@ -164,6 +175,7 @@ function toServerRow(
     standing: judgeServer(server, now),
     ...countServer(server),
     readAt: server.last_read_at,
+    day: days?.get(server.server_id),
     reason: describe(server),
     since: findBegin(server),
     href: hrefOf(`${serverBase(server.server_id)}live`),

@@ -16,7 +16,7 @@ import type { ServerResource } from "../../../../core/wire/server.ts";
 import { DialogButtons } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { LoadingState } from "../../../parts/states.tsx";
-import { NamedSentence } from "../../../parts/text/game-text.tsx";
+import { markInvisible, NamedSentence } from "../../../parts/text/game-text.tsx";
 import { hrefOf } from "../../../state/route.ts";
 import { useAdmin, useAdminChange, useAdminQuery, useAdminRights } from "../../../state/session/use-admin.ts";
 import { useServerNames } from "../fields.tsx";
@@ -44,16 +44,23 @@ function LoadedForm(props: FormProps & { readonly rules: AlertRulesResource }) {
   const { server, onCancel, onDone } = props;
   const { servers } = useServerNames("alerts");
   const [isForAll, setForAll] = useState(false);
+  /** The names of the servers whose rules could not be set with those of all. */
+  const [unset, setUnset] = useState<readonly string[]>([]);
   const [texts, setTexts] = useState<AlertTexts>(() => writeAlertTexts(props.rules, SUGGESTED_ALERTS));
   const [submissions, setSubmissions] = useState(0);
   const { run, isRunning, error } = useAdminChange(
     async (rules: AlertRulesResource) => {
-      const others = isForAll ? servers.filter(({ server_id: id }) => id !== server.server_id) : [];
-      for (const { server_id: id } of others) {
-        const outcome = await admin.setAlerts(id, rules);
-        if (!outcome.ok) return outcome;
+      let outcome = await admin.setAlerts(server.server_id, rules);
+      const others = isForAll && outcome.ok ? servers.filter(({ server_id: id }) => id !== server.server_id) : [];
+      const names: string[] = [];
+      for (const { server_id: id, name } of others) {
+        const next = await admin.setAlerts(id, rules);
+        if (next.ok) continue;
+        names.push(markInvisible(name));
+        outcome = next;
       }
-      return admin.setAlerts(server.server_id, rules);
+      setUnset(names);
+      return outcome;
     },
     ["alerts", "audit"],
   );
@@ -122,6 +129,11 @@ function LoadedForm(props: FormProps & { readonly rules: AlertRulesResource }) {
           />
         )}
         <FormError error={error} />
+        {error && unset.length > 0 && (
+          <Text size="sm" className="untrusted">
+            {t("alerts.unset", { names: unset.join(", ") })}
+          </Text>
+        )}
         <DialogButtons label={t("operator:save")} isRunning={isRunning} onCancel={onCancel} />
       </Stack>
     </form>
