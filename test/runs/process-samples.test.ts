@@ -8,7 +8,7 @@ import { findWarmUpMs, judgeGrowth, type ProcessSample, takeSample } from "./pro
 function sampleHour(residentMb: (share: number) => number, descriptors = (_share: number) => 100) {
   return Array.from({ length: 960 }, (_, at): ProcessSample => {
     const share = (at - 240) / 720;
-    return { atMs: share * HOUR_MS, residentMb: residentMb(share), descriptors: descriptors(share) };
+    return { atMs: share * HOUR_MS, residentMb: residentMb(share), descriptors: descriptors(share), diskMb: 7 };
   });
 }
 
@@ -26,6 +26,8 @@ test("memory that settles after the warm-up is no problem", () => {
     memoryMaxMb: 200,
     descriptorsStart: 100,
     descriptorsEnd: 100,
+    diskStartMb: 7,
+    diskEndMb: 7,
     problems: [],
   });
 });
@@ -75,10 +77,10 @@ test("a process that could not be looked at is a problem", () => {
 test("open connections of clients are not counted as descriptors, a descriptor without one is", async () => {
   const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const listening = { pid: process.pid, port: server.port };
-  const before = await takeSample(listening, 0);
+  const before = await takeSample(listening, import.meta.dir, 0);
   const clients = await Promise.all(Array.from({ length: 30 }, () => openSocket(server)));
   // This process holds both ends of each connection; those of other tests may have closed meanwhile.
-  const after = await takeSample(listening, 0);
+  const after = await takeSample(listening, import.meta.dir, 0);
   const added = after.descriptors - before.descriptors;
   expect(Math.round(added / clients.length)).toBe(1);
   for (const client of clients) client.destroy();

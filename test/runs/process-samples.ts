@@ -1,4 +1,6 @@
 // What a process used over a long time, and whether it kept growing.
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { countDescriptors, readResidentMb } from "../../bench/process-usage.ts";
 import { median } from "../../bench/statistics.ts";
 import { ESTABLISHED, listSockets, NO_INODE } from "../../src/http/socket/listening-socket.ts";
@@ -23,6 +25,7 @@ export type ProcessSample = {
   readonly residentMb: number;
   /** Without those of open connections to its port: how many there are depends on the clients. */
   readonly descriptors: number;
+  readonly diskMb: number;
 };
 
 export type Growth = {
@@ -31,16 +34,30 @@ export type Growth = {
   readonly memoryMaxMb: number;
   readonly descriptorsStart: number;
   readonly descriptorsEnd: number;
+  readonly diskStartMb: number;
+  readonly diskEndMb: number;
   readonly problems: readonly string[];
 };
 
-export async function takeSample({ pid, port }: ListeningProcess, atMs: number): Promise<ProcessSample> {
+export async function takeSample(
+  { pid, port }: ListeningProcess,
+  folder: string,
+  atMs: number,
+): Promise<ProcessSample> {
   const before = countDescriptors(pid);
   const sockets = await listSockets(port);
   const open = sockets.filter(({ state, inode }) => state === ESTABLISHED && inode !== NO_INODE).length;
   // The larger of two counts: connections may be closed while they are listed, and too small a number would hide a leak.
   const descriptors = Math.max(before, countDescriptors(pid)) - open;
-  return { atMs, residentMb: readResidentMb(pid), descriptors };
+  return { atMs, residentMb: readResidentMb(pid), descriptors, diskMb: measureFolder(folder) };
+}
+
+/** The size of all files below the folder. */
+function measureFolder(folder: string): number {
+  let bytes = 0;
+  for (const name of readdirSync(folder, { recursive: true }) as string[])
+    bytes += statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0;
+  return bytes / 1024 ** 2;
 }
 
 /** How long a run warms up before the time that is judged. */
@@ -58,12 +75,15 @@ export function judgeGrowth(samples: readonly ProcessSample[], durationMs: numbe
   const descriptors = (part: readonly ProcessSample[]) => {
     return part.length === 0 ? Number.NaN : Math.min(...part.map((sample) => sample.descriptors));
   };
+  const disk = (part: readonly ProcessSample[]) => median(part.map(({ diskMb }) => diskMb));
   const growth = {
     memoryStartMb: Math.round(memory(first)),
     memoryEndMb: Math.round(memory(last)),
     memoryMaxMb: Math.round(Math.max(...samples.map(({ residentMb }) => residentMb))),
     descriptorsStart: descriptors(first),
     descriptorsEnd: descriptors(last),
+    diskStartMb: Math.round(disk(first)),
+    diskEndMb: Math.round(disk(last)),
   };
   const problems: string[] = [];
   const growthMax = durationMs >= LONG_RUN_MS ? GROWTH_MAX : SHORT_GROWTH_MAX;

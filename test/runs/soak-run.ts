@@ -5,7 +5,7 @@ import { stop } from "../run-gatehouse.ts";
 import type { Tools, Verdict } from "./long-run.ts";
 import { findWarmUpMs, judgeGrowth, type ProcessSample, takeSample } from "./process-samples.ts";
 import { SoakLoad } from "./soak-load.ts";
-import { type SoakStage, setSoakStage } from "./soak-stage.ts";
+import { type SoakStage, type SoakTown, setSoakStage } from "./soak-stage.ts";
 import { SoakStreams } from "./soak-streams.ts";
 
 const TICK_MS = 20;
@@ -27,11 +27,13 @@ export type SoakOptions = {
   readonly durationMs: number;
   /** Requests in a second. */
   readonly rate: number;
+  /** A town in which days pass in minutes; an ordinary one by default. */
+  readonly town?: SoakTown;
 };
 
 export async function runSoak(options: SoakOptions, tools: Tools): Promise<Verdict> {
   // A key is then used once a second, which is half of what it may.
-  const stage = await setSoakStage(tools.seed, options.rate);
+  const stage = await setSoakStage(tools.seed, options.rate, options.town);
   return await new Soak(stage, options, tools).run();
 }
 
@@ -117,12 +119,12 @@ class Soak {
 
   async #sample(now: number): Promise<void> {
     const { gatehouse, receiver } = this.#stage;
-    const sample = await takeSample(gatehouse, now - this.#warmUpMs);
+    const sample = await takeSample(gatehouse, this.#stage.folder, now - this.#warmUpMs);
     this.#samples.push(sample);
     // What was checked already is not needed again.
     receiver.accepted.splice(0);
     const part = sample.atMs < 0 ? "warming up, " : "";
-    const text = `${part}${this.#requests} requests, ${this.#errors} errors, ${Math.round(sample.residentMb)} MB, ${sample.descriptors} descriptors`;
+    const text = `${part}${this.#requests} requests, ${this.#errors} errors, ${Math.round(sample.residentMb)} MB, ${Math.round(sample.diskMb)} MB on disk, ${sample.descriptors} descriptors`;
     this.#tools.progress(now / (this.#warmUpMs + this.#options.durationMs), text);
   }
 
@@ -158,6 +160,17 @@ export function listErrors(log: string): string[] {
 }
 
 function describe(figures: Readonly<Record<string, number>>): string {
-  const { requests, dropped, errors, excused, memoryStartMb, memoryEndMb, descriptorsStart, descriptorsEnd } = figures;
-  return `${requests} requests (${dropped} more left out on a busy machine), ${errors} errors (${excused} more while the machine stood still), ${memoryStartMb} MB then ${memoryEndMb} MB, ${descriptorsStart} descriptors then ${descriptorsEnd}`;
+  const {
+    requests,
+    dropped,
+    errors,
+    excused,
+    memoryStartMb,
+    memoryEndMb,
+    descriptorsStart,
+    descriptorsEnd,
+    diskStartMb,
+    diskEndMb,
+  } = figures;
+  return `${requests} requests (${dropped} more left out on a busy machine), ${errors} errors (${excused} more while the machine stood still), ${memoryStartMb} MB then ${memoryEndMb} MB, on disk ${diskStartMb} MB then ${diskEndMb} MB, ${descriptorsStart} descriptors then ${descriptorsEnd}`;
 }

@@ -19,6 +19,8 @@ export type SoakKey = { readonly token: string; readonly facadeKey: string; read
 
 export type SoakStage = {
   readonly gatehouse: Listening;
+  /** The data folder. */
+  readonly folder: string;
   readonly masterKey: string;
   readonly serverIds: readonly string[];
   readonly webhookIds: readonly string[];
@@ -33,17 +35,25 @@ export type SoakStage = {
   readonly receiver: WebhookReceiver;
 };
 
-export async function setSoakStage(seed: number, keyCount: number): Promise<SoakStage> {
+export type SoakTown = { readonly speed: number; readonly eventsMax?: number };
+
+export async function setSoakStage(
+  seed: number,
+  keyCount: number,
+  { speed, eventsMax }: SoakTown = { speed: SPEED },
+): Promise<SoakStage> {
   // Without a limit of reads, every refusal of the game API is a fault.
-  const town = ["--seed", String(seed), "--players", String(PLAYERS), "--speed", String(SPEED)];
+  const town = ["--seed", String(seed), "--players", String(PLAYERS), "--speed", String(speed)];
   const simulator = await serve({ cwd: makeFolder() }, [...["simulate", "--port", "0", "--read-limit", "0"], ...town]);
+  const folder = makeFolder();
   const gatehouse = await serve({
-    cwd: makeFolder(),
+    cwd: folder,
     env: {
       GATEHOUSE_UPSTREAM_URL: simulator.url,
       GATEHOUSE_MASTER_KEY: MASTER_KEY,
       GATEHOUSE_WATCH: "on",
       GATEHOUSE_WEBHOOKS_PRIVATE: "allow",
+      ...(eventsMax !== undefined && { GATEHOUSE_EVENTS_MAX: String(eventsMax) }),
     },
   });
   const receiver = await WebhookReceiver.start();
@@ -82,6 +92,7 @@ export async function setSoakStage(seed: number, keyCount: number): Promise<Soak
   }
   return {
     gatehouse,
+    folder,
     masterKey: MASTER_KEY,
     serverIds,
     webhookIds,
