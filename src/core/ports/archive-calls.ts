@@ -34,7 +34,7 @@ const METHODS: Readonly<Record<ArchiveMethod, boolean>> = {
   listDeliveries: false,
   countWaiting: false,
   listStateChanges: false,
-  listAlertStates: true,
+  listAlertStates: false,
   readAlertRules: false,
   setAlertRules: false,
   readCounts: true,
