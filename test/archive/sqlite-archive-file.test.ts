@@ -19,7 +19,7 @@ import { NO_KINDS } from "../../src/core/history/command-kinds.ts";
 import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { ARCHIVE_MIGRATIONS } from "../../src/database/archive/migrations.ts";
 import { startArchiveThread } from "../../src/threads.ts";
-import { mounting, testWith } from "../needs.ts";
+import { mounting, program, testWith } from "../needs.ts";
 import { fill } from "../small-disk.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { cleanUp, undoLater } from "../temporary.ts";
@@ -273,6 +273,19 @@ describe("while it is used", () => {
     const db = new Database(path);
     expect(db.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
     db.close();
+  });
+
+  testWith(program("python3"))("another program that looks into it does not take its log away", async () => {
+    const path = makePath();
+    const archive = open(path);
+    await addEvents(archive, kills(3));
+    // As at a start: what was asked of the archive already has opened the file.
+    expect(await archive.findRefusal()).toBeUndefined();
+    // Locks are those of a process. The last one that closes a database removes its log.
+    const look =
+      "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT 1 FROM events'); db.close()";
+    expect(Bun.spawnSync(["python3", "-c", look, path]).exitCode).toBe(0);
+    expect(existsSync(`${path}-wal`)).toBe(true);
   });
 
   test("a closed archive answers nothing more", async () => {

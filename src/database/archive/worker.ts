@@ -120,6 +120,8 @@ export class ArchiveFile {
 
   /** Looks the file through. Returns why it must not be used; undefined when it may, is absent, or cannot be read now. */
   findRefusal(): string | undefined {
+    // It was looked through before it was opened. Closing another handle would give up the locks of the one that writes.
+    if (this.#open) return undefined;
     const file = describeFile(this.path);
     const refusal = findRefusal(this.path);
     this.#verdict = { file, refusal };

@@ -75,7 +75,8 @@ function Totals({ rows }: { readonly rows: readonly FleetRow[] }) {
 
 function TableRows({ rows, now }: RowsProps) {
   const { t } = useTranslation("fleet");
-  const hasDays = rows.some(({ day }) => day?.some((players) => players !== null));
+  // A single hour is no line.
+  const hasDays = rows.some(({ day }) => day && day.filter((players) => players !== null).length > 1);
   return (
     <TableFrame label={t("servers")}>
       <Table verticalSpacing={6} horizontalSpacing="sm" highlightOnHover aria-label={t("servers")}>
