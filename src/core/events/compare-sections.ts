@@ -4,7 +4,7 @@ import { isSameJson, parseExactJson, writeIntegers } from "../exact-json.ts";
 import type { StaffMember } from "../wire/event-data.ts";
 import { type Element, playerIdOf, textOf } from "./elements.ts";
 import type { EventType } from "./event-types.ts";
-import { FORGOTTEN_ID } from "./forget-player.ts";
+import { FORGOTTEN_ID, FORGOTTEN_NAME } from "./forget-player.ts";
 import { type ErasedVehicle, NOTHING_KNOWN, type PlayerMemory, type ServerMemory, type StaffMemory } from "./memory.ts";
 import { makeEvent, type NewEvent } from "./new-event.ts";
 import { elementsOf, type GameReading } from "./reading.ts";
@@ -15,7 +15,7 @@ const PLAYER_FIELDS = ["Team", "Callsign", "Permission", "WantedStars"];
 /** The name is not compared. It is remembered so that a player who is forgotten can be found by it. */
 const REMEMBERED_FIELDS = ["Player", ...PLAYER_FIELDS];
 export const SETTINGS = ["Name", "OwnerId", "CoOwnerIds", "MaxPlayers", "JoinKey", "AccVerifiedReq", "TeamBalance"];
-const ID_SETTINGS = new Set(["OwnerId", "CoOwnerIds"]);
+const ID_SETTINGS = ["OwnerId", "CoOwnerIds"];
 const ROLES: readonly StaffMember["Role"][] = ["Admins", "Mods", "Helpers"];
 
 /** Fields that the game leaves out, empties or sets to null without a difference in meaning. */
@@ -58,15 +58,28 @@ export function compareVehicles(
   const spawned = vehicles.filter((text) => !takeOne(counts, vehicleKey(text)));
   const removed = known.toReversed().filter((text) => takeOne(counts, vehicleKey(text)));
   // Those with the most fields to compare by come first, so that no other takes what only they can match.
-  const erasedRemoved = erasedVehicles
-    .toSorted((a, b) => a.erased.length - b.erased.length)
-    .filter((vehicle) => !takeErased(spawned, vehicle));
+  const sorted = erasedVehicles.toSorted((a, b) => a.erased.length - b.erased.length);
+  const [shown, erasedRemoved] = [new Map<string, number>(), [] as ErasedVehicle[]];
+  for (const vehicle of sorted) {
+    const text = takeErased(spawned, vehicle);
+    if (text === undefined) erasedRemoved.push(vehicle);
+    else shown.set(text, (shown.get(text) ?? 0) + 1);
+  }
   const events = [
     ...spawned.map((text) => toDiff(reading, "vehicle.spawned", text)),
     ...removed.toReversed().map((text) => toDiff(reading, "vehicle.removed", text)),
     ...erasedRemoved.map(({ text }) => toDiff(reading, "vehicle.removed", text)),
   ];
-  return { events, memory: { vehicles, erasedVehicles: NOTHING_KNOWN.erasedVehicles } };
+  const gone = new Set(erasedRemoved);
+  const left = gone.size === 0 ? erasedVehicles : erasedVehicles.filter((vehicle) => !gone.has(vehicle));
+  const others = vehicles.filter((text) => !takeOne(shown, text));
+  return {
+    events,
+    memory: {
+      vehicles: isEqualList(known, others) ? known : others,
+      erasedVehicles: left.length === 0 ? NOTHING_KNOWN.erasedVehicles : left,
+    },
+  };
 }
 
 /** A role that the reading does not show is not compared, and stays in memory. */
@@ -84,8 +97,9 @@ export function compareStaff(reading: GameReading, known: ServerMemory["staff"])
     if (!before || !now) return [];
     const added = missingIn(before, now, role);
     const removed = missingIn(now, before, role);
-    // Nobody can tell which of the unknown members is the erased one, so none of them counts as added.
+    // Nobody can tell which of several unknown members is the erased one, so none of them counts as added.
     const isErasedShown = before.has(FORGOTTEN_ID) && added.length > 0;
+    if (isErasedShown && added.length === 1) staff[role] = eraseMember(now, added[0]?.UserId);
     return [
       ...(isErasedShown ? [] : added).map((member) => toStaffEvent(reading, "staff.added", member)),
       ...removed
@@ -102,7 +116,7 @@ export function compareQueue(reading: GameReading, known: ServerMemory["queue"])
   if (!Array.isArray(value)) return { events: [], memory: known };
   const queue = JSON.stringify(value);
   if (known === null || isSameJson(known, queue)) return { events: [], memory: known ?? queue };
-  if (isSameIds(known, queue)) return { events: [], memory: queue };
+  if (isSameIds(known, queue)) return { events: [], memory: known };
   const event = toDiff(reading, "queue.changed", `{"Queue":${queue}}`, `{"before":${known}}`);
   return { events: [event], memory: queue };
 }
@@ -115,12 +129,12 @@ export function compareSettings(
   if (!shown) return { events: [], memory: known };
   const settings = Object.fromEntries(SETTINGS.map((name) => [name, textOf(shown, name) ?? "null"]));
   if (known === null) return { events: [], memory: settings };
-  const differing = SETTINGS.filter((name) => !isSameJson(settings[name] ?? "", known[name] ?? ""));
-  if (differing.length === 0) return { events: [], memory: known };
-  const changed = differing.filter(
-    (name) => !ID_SETTINGS.has(name) || !isSameIds(known[name] ?? "null", settings[name] ?? "null"),
-  );
-  if (changed.length === 0) return { events: [], memory: settings };
+  for (const name of ID_SETTINGS) {
+    const before = known[name] ?? "null";
+    if (isSameIds(before, settings[name] ?? "null")) settings[name] = before;
+  }
+  const changed = SETTINGS.filter((name) => !isSameJson(settings[name] ?? "", known[name] ?? ""));
+  if (changed.length === 0) return { events: [], memory: known };
   const event = toDiff(reading, "server.changed", writeObject(settings), describeBefore(changed, known));
   const isJoinKeyOnly = changed.every((name) => name === "JoinKey");
   return { events: [isJoinKeyOnly ? { ...event, section: "JoinKey" } : event], memory: settings };
@@ -190,12 +204,11 @@ function takeOne(counts: Map<string, number>, key: string): boolean {
   return true;
 }
 
-/** Takes the first vehicle that differs from this one in the erased fields only. False when there is none. */
-function takeErased(spawned: string[], { text, erased }: ErasedVehicle): boolean {
+/** Takes the first vehicle that differs from this one in the erased fields only. */
+function takeErased(spawned: string[], { text, erased }: ErasedVehicle): string | undefined {
   const key = vehicleKey(withoutFields(text, erased));
   const place = spawned.findIndex((one) => vehicleKey(withoutFields(one, erased)) === key);
-  if (place >= 0) spawned.splice(place, 1);
-  return place >= 0;
+  return place < 0 ? undefined : spawned.splice(place, 1)[0];
 }
 
 function withoutFields(text: string, fields: readonly string[]): string {
@@ -207,9 +220,14 @@ function withoutFields(text: string, fields: readonly string[]): string {
 function isSameIds(known: string, shown: string): boolean {
   const [before, now] = [parseExactJson(known), parseExactJson(shown)];
   const isSame = (a: unknown, b: unknown) =>
-    String(a) === FORGOTTEN_ID || isSameJson(JSON.stringify(a), JSON.stringify(b));
+    writeId(a) === FORGOTTEN_ID || isSameJson(JSON.stringify(a), JSON.stringify(b));
   if (!Array.isArray(before) || !Array.isArray(now)) return isSame(before, now);
   return before.length === now.length && before.every((id, index) => isSame(id, now[index]));
+}
+
+/** An exact integer is an object that only JSON can write. */
+export function writeId(id: unknown): string {
+  return typeof id === "string" ? id : JSON.stringify(id);
 }
 
 function isEqualList(a: readonly string[], b: readonly string[]): boolean {
@@ -224,6 +242,10 @@ function missingIn(
 ): StaffMember[] {
   const members = [...staff].filter(([id]) => !other.has(id));
   return members.map(([id, name]) => ({ Role: role, UserId: id, Name: name }));
+}
+
+function eraseMember(members: ReadonlyMap<string, string>, id: string | undefined): ReadonlyMap<string, string> {
+  return new Map(Array.from(members, (member) => (member[0] === id ? [FORGOTTEN_ID, FORGOTTEN_NAME] : member)));
 }
 
 function toStaffEvent(reading: GameReading, type: "staff.added" | "staff.removed", member: StaffMember): NewEvent {

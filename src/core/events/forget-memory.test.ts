@@ -98,6 +98,26 @@ describe("a player who is forgotten while the game shows him", () => {
     ]);
   });
 
+  test("is told of as a deleted one also when he was shown for some time after", () => {
+    const shown = judge(judge(forget(learn()), 12_000).memory, 13_000).memory;
+    const sections = { Players: [], Vehicles: [], Staff: { Admins: {} }, Queue: [7], EmergencyCalls: [] };
+    const gone = judge(shown, 14_000, { sections });
+    const events = [...gone.events, ...judge(gone.memory, 15_000, { sections }).events];
+    expect(events.map(({ type, data, meta, players }) => [type, JSON.parse(data), meta, players])).toEqual([
+      ["vehicle.removed", { Name: "Car", Owner: "deleted" }, null, []],
+      ["staff.removed", { Role: "Admins", UserId: "0", Name: "deleted" }, null, []],
+      ["queue.changed", { Queue: [7] }, '{"before":[0,7]}', []],
+      ["call.closed", expect.objectContaining({ Caller: 0, Players: [0, 7] }), null, []],
+    ]);
+  });
+
+  test("who comes to a call that he was taken out of is not told apart from him", () => {
+    const [call] = SECTIONS.EmergencyCalls;
+    const sections = { ...SECTIONS, EmergencyCalls: [{ ...call, Players: [54, 7, 9] }] };
+    const { events } = judge(judge(forget(learn()), 12_000).memory, 13_000, { sections });
+    expect(events.map(({ type, data }) => [type, JSON.parse(data).Players])).toEqual([["call.changed", [0, 7, 0]]]);
+  });
+
   test("what else changed in a call that he is in is told", () => {
     const [call] = SECTIONS.EmergencyCalls;
     const sections = { ...SECTIONS, EmergencyCalls: [{ ...call, Description: "Fire" }] };

@@ -1,8 +1,8 @@
 // What happened to the emergency calls: from two readings, from a webhook, and as time passes. A call is closed when two readings
 // in a row lack it or a webhook tells its end, and an identity that was opened once is never opened again.
-import { isSameJson } from "../exact-json.ts";
+import { isSameJson, parseExactJson } from "../exact-json.ts";
 import type { EventMeta } from "../wire/event-data.ts";
-import { toDiff, writeObject } from "./compare-sections.ts";
+import { toDiff, writeId, writeObject } from "./compare-sections.ts";
 import { type Element, keyTextOf, textOf, timeOf } from "./elements.ts";
 import type { CallKeys, ToldCall } from "./game-hook.ts";
 import type { CallMemory, ClosedCall, ServerMemory } from "./memory.ts";
@@ -109,10 +109,9 @@ export function judgeToldCall(
   };
 }
 
-/** The last known fields of a call that ends. Erased ones stay as they are, because the webhook names the player again. */
-function finishFields({ fields, erased = [] }: CallMemory, told: ToldCall): CallMemory["fields"] {
-  const known = erased.map((field) => [field, fields[field] ?? "null"]);
-  return { ...fields, ...withoutAllTeams(told.fields), ...Object.fromEntries(known) };
+/** The last known fields of a call that ends. */
+function finishFields(before: CallMemory, told: ToldCall): CallMemory["fields"] {
+  return { ...before.fields, ...withoutAllTeams(withoutErased(before, told.fields)) };
 }
 
 /** Closes the calls that no reading has shown for too long. Needed where nobody reads the server. */
@@ -213,19 +212,33 @@ function joinClosed(
 
 /** A field that is missing now keeps its last known value. */
 function updateCall(before: CallMemory, element: Element): { call: CallMemory; changed: string[] } {
-  const { erased = [], ...known } = before;
-  const now = fieldsOf(element);
+  const now = withoutErased(before, fieldsOf(element));
   const differing = Object.entries(now)
     .filter(([field, text]) => !isSameJson(text, before.fields[field] ?? ""))
     .map(([field]) => field);
   // A call for all teams is shown with the team that took it: the same call, and no change.
-  const compared = differing.filter((field) => field !== "Team" || !isForAllTeams(before, now));
-  const changed = compared.filter((field) => !erased.includes(field));
+  const changed = differing.filter((field) => field !== "Team" || !isForAllTeams(before, now));
   if (differing.length === 0 && before.isShown && before.missed === 0) return { call: before, changed };
   const fields = differing.length === 0 ? before.fields : { ...before.fields, ...withoutAllTeams(now) };
-  const unseen = erased.filter((field) => now[field] === undefined);
-  const call = { ...known, fields, missed: 0, isShown: true, ...(unseen.length > 0 && { erased: unseen }) };
-  return { call, changed };
+  return { call: { ...before, fields, missed: 0, isShown: true }, changed };
+}
+
+/** Fields that name a player who was taken out of the call stay without that player, as long as the call lasts. */
+function withoutErased({ fields, erased = [] }: CallMemory, now: CallMemory["fields"]): CallMemory["fields"] {
+  if (erased.length === 0) return now;
+  const kept = erased.flatMap((field) => {
+    const [before, shown] = [fields[field], now[field]];
+    return before === undefined || shown === undefined ? [] : [[field, eraseUnknown(before, shown)] as const];
+  });
+  return { ...now, ...Object.fromEntries(kept) };
+}
+
+/** Nobody can tell which of the unknown ids of a list is the erased one. Any other value stays as it is. */
+function eraseUnknown(before: string, shown: string): string {
+  const [known, now] = [parseExactJson(before), parseExactJson(shown)];
+  if (!Array.isArray(known) || !Array.isArray(now)) return before;
+  const ids = new Set(known.map(writeId));
+  return JSON.stringify(now.map((id) => (ids.has(writeId(id)) ? id : 0)));
 }
 
 function isForAllTeams(before: CallMemory, now: CallMemory["fields"]): boolean {

@@ -34,7 +34,7 @@ export type CallMemory = {
   /** False while only a webhook has told of it. */
   readonly isShown: boolean;
   readonly openedAt: number;
-  /** Fields that a player was erased from. What the next reading shows in them is no change. */
+  /** Fields that a player was erased from. They stay without the player, whatever is shown in them. */
   readonly erased?: readonly string[];
 };
 
