@@ -281,6 +281,11 @@ browserTest("a pause is told on the overview with its end, and can be ended ther
   const pause = page.locator("[data-notice=upstream_paused]");
   await pause.getByText(/since .* · until /).waitFor();
   await pause.getByText("gatehouse upstream resume", { exact: false }).waitFor();
+  // Screen readers announce the title only, not the list at every poll.
+  const frame = page.getByRole("region", { name: "Some callers are not served" });
+  expect(await frame.getByRole("listitem").count()).toBeGreaterThan(0);
+  expect(await frame.getByRole("status").allInnerTexts()).toEqual(["Some callers are not served"]);
+  expect(await page.getByRole("alert").count()).toBe(0);
   await expectAccessible(page);
   await pause.getByRole("button", { name: "Resume" }).click();
   const dialog = page.getByRole("dialog");
