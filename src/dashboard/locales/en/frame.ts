@@ -103,6 +103,13 @@ export const palette = {
 };
 
 export const shell = {
+  role: {
+    viewer: "Viewer",
+    trial: "Trial moderator",
+    moderator: "Moderator",
+    head: "Head moderator",
+    manager: "Manager",
+  },
   product: "Gatehouse",
   skip: "Skip to the content",
   navigation: "Views",

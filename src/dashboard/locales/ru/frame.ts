@@ -111,6 +111,13 @@ export const palette: Translation<typeof english.palette> = {
 };
 
 export const shell: Translation<typeof english.shell> = {
+  role: {
+    viewer: "Наблюдатель",
+    trial: "Стажёр",
+    moderator: "Модератор",
+    head: "Старший модератор",
+    manager: "Управляющий",
+  },
   product: "Gatehouse",
   skip: "Перейти к содержанию",
   navigation: "Разделы",
