@@ -126,7 +126,7 @@ function Passkeys({ person }: { readonly person: Person }) {
           </Button>
         </Group>
       ) : (
-        <Text size="sm">{t("noPasskeysHere")}</Text>
+        <Text size="sm">{t("signIn:passkeyNotHere")}</Text>
       )}
       <Dialog state={removing} title={t("removePasskey")}>
         {(item) => (
