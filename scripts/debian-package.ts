@@ -93,7 +93,7 @@ function writeControl(version: string, architecture: DebianArchitecture, sizeKib
   return `Package: gatehouse
 Version: ${version}
 Architecture: ${architecture}
-Maintainer: The Gatehouse authors <authors@gatehouse.invalid>
+Maintainer: The Gatehouse authors
 Installed-Size: ${sizeKib}
 Depends: adduser, libc6 (>= 2.17)
 Section: net

@@ -71,7 +71,7 @@ export function wireHttp(wiring: HttpWiring): WiredHandlers {
   const { everybody, operators, knownUrls } = wireEdges(wiring, handlers, observer);
   // Added last, because the edges are made from the handlers, and /metrics is one of them.
   sizes.push(knownUrls);
-  return { everybody, operators, notices: notices.board, stopSockets: () => eventSocket.stop() };
+  return { everybody, operators, notices, stopSockets: () => eventSocket.stop() };
 }
 
 function wireEdges(

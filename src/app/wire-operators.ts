@@ -29,6 +29,9 @@ import { USAGE_KEPT_MS } from "./background-jobs.ts";
 import type { Resources } from "./open-resources.ts";
 import type { Authentication, HttpWiring, Wired } from "./wire-callers.ts";
 
+/** How long /readyz waits for one question to a database. */
+const WAIT_MS = 1_000;
+
 export function wireOperators(
   wiring: HttpWiring,
   authentication: Authentication,
@@ -146,34 +149,47 @@ function acceptOperators(secrets: readonly (string | undefined)[], people: Peopl
   };
 }
 
-/** Lists what is not well, for /readyz and the log. `isStoreUsable`: what was found when it was last asked for. */
-export type Notices = {
-  readonly board: NoticeBoard;
-  isStoreUsable: boolean;
-};
-
-export function wireNotices(wiring: HttpWiring, { untrustedProxy }: Authentication): Notices {
+/** What is not well, for /readyz and the log. */
+export function wireNotices(wiring: HttpWiring, { untrustedProxy }: Authentication): NoticeBoard {
   const { config, resources, gateway, basics } = wiring;
-  const { store, machine } = resources;
+  const { store, instances, machine } = resources;
   const { relay, recorder, archive, archiveMeter, webhooks } = gateway;
   const raisedAlerts = archive && new RaisedAlerts(archive, store.servers);
   const isSimulatorInUse = config.upstreamUrl === undefined;
   const labels = new Map<string, string>();
   const nameThem = (ids: readonly string[]) => nameServers(store.servers, ids);
-  const list = async (now: number): Promise<NoticeFacts[]> => [
-    ...(notices.isStoreUsable ? [] : [{ code: "store_unusable" as const }]),
-    ...listAway(resources),
-    ...machine.listNotices(now),
-    ...relay.listNotices(now, nameThem),
-    ...listParkedNotices(listParked(store.servers, isSimulatorInUse), nameThem),
-    ...(recorder ? listArchiveNotices(archiveMeter, recorder) : []),
-    ...(webhooks?.deliverer.listNotices(nameThem) ?? []),
-    ...(await listBlockNotices(store, now, labels)),
-    ...(raisedAlerts?.listNotices(now, nameThem) ?? []),
-    ...untrustedProxy.listNotices(now),
-  ];
-  const notices: Notices = { board: new NoticeBoard(list, basics.log), isStoreUsable: true };
-  return notices;
+  let blocks: readonly NoticeFacts[] = [];
+  return new NoticeBoard({
+    // Without PostgreSQL reads go on, so an instance that has started stays ready: the notices tell of it.
+    store: instances ? { checkHealth: async () => {} } : store,
+    lookAtMachine: () => machine.look(),
+    async list(now) {
+      blocks = await waitShortly(listBlockNotices(store, now, labels), blocks);
+      return [
+        ...listAway(resources),
+        ...machine.listNotices(now),
+        ...relay.listNotices(now, nameThem),
+        ...listParkedNotices(listParked(store.servers, isSimulatorInUse), nameThem),
+        ...(recorder ? listArchiveNotices(archiveMeter, recorder) : []),
+        ...(webhooks?.deliverer.listNotices(nameThem) ?? []),
+        ...blocks,
+        ...(raisedAlerts?.listNotices(now, nameThem) ?? []),
+        ...untrustedProxy.listNotices(now),
+      ];
+    },
+    log: basics.log,
+  });
+}
+
+/** A database may hang, and /readyz must answer nevertheless: with `otherwise`. */
+async function waitShortly<T>(work: Promise<T>, otherwise: T): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => resolve(otherwise), WAIT_MS);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** What this instance cannot reach. */
@@ -187,32 +203,30 @@ export function listAway({ instances, shared }: Pick<Resources, "instances" | "s
 export function wireReadyz(
   { config, basics, resources, gateway, isDraining }: HttpWiring,
   { people }: Authentication,
-  notices: Notices,
+  notices: NoticeBoard,
 ): ReadyzHandler {
-  const { store, instances, clock, machine } = resources;
-  const { masterKey, log } = basics;
+  const { store, clock } = resources;
+  const { masterKey } = basics;
   const check = acceptOperators([masterKey, deriveNoticesToken(masterKey)], people, clock);
   return new ReadyzHandler({
-    // Without PostgreSQL reads go on, so an instance that has started stays ready: the notices tell of it.
-    store: instances ? { checkHealth: async () => {} } : store,
     clock,
-    log,
     isDraining,
     async isOperator(call) {
+      const refusal = check(call.request.headers.get("authorization"));
       try {
-        return (await check(call.request.headers.get("authorization"))) === undefined;
+        return await waitShortly(
+          refusal.then((found) => found === undefined),
+          false,
+        );
       } catch (error) {
         // Nobody knows who it is while the database is away.
         if (error instanceof StoreUnavailable) return false;
         throw error;
       }
     },
-    async listNotices(now, isStoreUsable) {
-      // The disk may be the reason, or may have been it.
-      if (!isStoreUsable || !notices.isStoreUsable) await machine.look();
-      notices.isStoreUsable = isStoreUsable;
-      if (isStoreUsable && !isDraining()) await gateway.watcher.catchUpOnAll();
-      return notices.board.look(now);
+    async listNotices(now) {
+      if (!isDraining()) await waitShortly(gateway.watcher.catchUpOnAll(), undefined);
+      return notices.look(now);
     },
     describeCallers: () => ({
       servers: Array.from(store.servers.all()).length,

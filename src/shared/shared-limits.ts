@@ -179,7 +179,7 @@ export class SharedLimits implements LimitStore {
     const { link, notices, log } = this.deps;
     const version = this.deps.findVersion();
     const names = [directoryName(shard)];
-    const args: (string | number)[] = [time, version];
+    const args: (string | number)[] = [time, version, isAgain ? 1 : 0];
     for (const { key, isCounted } of requests) {
       names.push(windowName(shard, key.keyId));
       const blockedUntil = this.#blockedUntil(key.keyId);

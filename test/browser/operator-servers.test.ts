@@ -72,7 +72,7 @@ browserTest("the list says which server is broken, and why", async () => {
 
   // The notices name the servers too, not only their number.
   await page.evaluate(`location.hash = "#/health"`);
-  const notices = page.getByRole("alert").getByRole("listitem");
+  const notices = page.locator("[data-callers]").getByRole("listitem");
   await notices.filter({ hasText: "Refused town" }).waitFor();
   await notices.filter({ hasText: "Pretend town" }).waitFor();
 });

@@ -250,6 +250,27 @@ browserTest("a server is added, renamed and deleted, after a warning with the nu
   await rowOf(page, "Shorter-lived").waitFor({ state: "detached" });
 });
 
+browserTest(
+  "what goes with a deleted server: what cannot be counted is no zero, and a full page is no total",
+  async () => {
+    const { gatehouse } = await getSite();
+    const body = { name: "Uncounted", server_key: "uncounted-Town" };
+    await gatehouse.admin("POST", "/admin/servers", body);
+    const page = await openOperator("servers", { expectedStatuses: [503] });
+    await page.route("**/admin/webhooks?*", (route) =>
+      route.fulfill({ status: 503, json: { code: 5106, message: "no" } }),
+    );
+    const items = Array.from({ length: 200 }, (_, i) => ({ person_id: `per_${i}` }));
+    await page.route("**/admin/people?*", (route) => route.fulfill({ json: { items, next: "more" } }));
+    await chooseFromMenu(page, "Uncounted", "Delete");
+    const dialog = page.getByRole("dialog", { name: "Delete this server?" });
+    await dialog.getByText("More than 200 people lose their roles on it.").waitFor();
+    await dialog.getByText("Its webhooks go with it; they could not be counted.").waitFor();
+    await expectAccessible(page);
+    await page.unrouteAll();
+  },
+);
+
 browserTest("a block is shown with the time left, and can be lifted", async () => {
   const site = await getSite();
   const { keyId, token } = await site.gatehouse.addKey(site.getServer("busy"));
@@ -281,6 +302,11 @@ browserTest("a pause is told on the overview with its end, and can be ended ther
   const pause = page.locator("[data-notice=upstream_paused]");
   await pause.getByText(/since .* · until /).waitFor();
   await pause.getByText("gatehouse upstream resume", { exact: false }).waitFor();
+  // Screen readers announce the title only, not the list at every poll.
+  const frame = page.getByRole("region", { name: "Some callers are not served" });
+  expect(await frame.getByRole("listitem").count()).toBeGreaterThan(0);
+  expect(await frame.getByRole("status").allInnerTexts()).toEqual(["Some callers are not served"]);
+  expect(await page.getByRole("alert").count()).toBe(0);
   await expectAccessible(page);
   await pause.getByRole("button", { name: "Resume" }).click();
   const dialog = page.getByRole("dialog");

@@ -215,6 +215,25 @@ browserTest("a form for a person begins with a role that the manager may give", 
   expect(await select.inputValue()).toBe("recruiter");
 });
 
+browserTest("titles that Gatehouse gave its roles are translated, and no others", async () => {
+  const site = await startSite();
+  const { items } = (await (await site.gatehouse.admin("GET", "/admin/roles")).json()) as {
+    items: { name: string; title: string }[];
+  };
+  const { name: _, ...trial } = items.find(({ name }) => name === "trial") ?? { name: "" };
+  await site.gatehouse.admin("PUT", "/admin/roles/trial", { ...trial, title: "Rookie" });
+  const roles = { small: "viewer", busy: "trial" };
+  const { page } = await openPerson({ name: "Anna", roles }, { site, language: "ru" });
+  await page.evaluate(`location.hash = "#/me"`);
+  const own = page.getByRole("list", { name: "Ваши серверы" });
+  for (const title of ["Наблюдатель", "Rookie"]) await own.getByText(title, { exact: true }).waitFor();
+  const operator = await openView("people", { site, key: site.masterKey, language: "ru" });
+  for (const text of ["Наблюдатель: small", "Rookie: busy"]) await rowOf(operator, "Anna").getByText(text).waitFor();
+  await operator.evaluate(`location.hash = "#/people/roles"`);
+  await operator.locator("[data-role=manager]").getByText("Управляющий", { exact: true }).waitFor();
+  await operator.locator("[data-role=trial]").getByText("Rookie", { exact: true }).waitFor();
+});
+
 browserTest("where the admin API is not, its pages are not in the menu", async () => {
   const site = await getSite();
   const { page } = await openPerson({ name: "Elsewhere", roles: { small: "manager" } });

@@ -122,6 +122,18 @@ browserTest("a phone adds a passkey after its invitation, and then signs in with
   await page.getByRole("alert").filter({ hasText: "does not know this passkey" }).waitFor();
 });
 
+browserTest("where passkeys do not work one's own page says at which address they do", async () => {
+  const { page } = await openPerson({ name: "At localhost", roles: { small: "viewer" } }, { expectedStatuses: [501] });
+  const details = { address: "https://gatehouse.example.org" };
+  await page.route("**/session/passkeys/options", (route) =>
+    route.fulfill({ status: 501, json: { code: 5110, message: "not_configured", details } }),
+  );
+  await page.evaluate(`location.hash = "#/me"`);
+  const passkeys = page.getByRole("region", { name: "Passkeys" });
+  await passkeys.getByRole("button", { name: "Add a passkey" }).click();
+  await passkeys.getByRole("alert").getByText("Passkeys work at https://gatehouse.example.org only").waitFor();
+});
+
 browserTest("one's own page ends another browser, which says so", async () => {
   const site = await getSite();
   const { page: first, personId } = await openPerson({ name: "Two browsers", roles: { busy: "viewer" } });

@@ -233,6 +233,16 @@ test("no webhook tells a bot what its key may not read, nor can it touch or over
   expect((await listAs(bot.token)).join("")).not.toContain("player.killed");
 });
 
+test("a key without Players makes no webhook whose messages name the caller of an emergency call", async () => {
+  const types = ["call.*"];
+  const blind = await addBot({ sections: toSectionSet(["EmergencyCalls"]) });
+  expect(await blind.send("POST", HOOKS, newWebhook(town, { types, format: "discord" }))).toMatchObject(ROLE);
+  // A program gets the event, which has only the caller's id.
+  expect((await blind.send("POST", HOOKS, newWebhook(town, { types }))).status).toBe(201);
+  const seeing = await addBot({ sections: toSectionSet(["EmergencyCalls", "Players"]) });
+  expect((await seeing.send("POST", HOOKS, newWebhook(town, { types, format: "discord" }))).status).toBe(201);
+});
+
 test("a key whose rights shrink can no longer change the webhook that it made before, which stays the server's", async () => {
   const bot = await addBot();
   const made = await bot.send<WebhookResource>("POST", HOOKS, newWebhook(town));

@@ -199,6 +199,20 @@ describe("where passkeys do not work", () => {
     await expectRefusal(await browser.send("POST", "/session/passkeys/sign-in/options"), 501, NOT_HERE);
   });
 
+  test("with a public address the one who asks elsewhere is told which, unless they do not work there either", async () => {
+    const ask = async (publicUrl: string) => {
+      const other = await startGatehouse({ env: { GATEHOUSE_PUBLIC_URL: publicUrl } });
+      const browser = new PageBrowser(`http://localhost:${other.app.port}`);
+      const answer = await browser.send("POST", "/session/passkeys/sign-in/options");
+      await other.stop();
+      expect(answer.status).toBe(501);
+      return answer.json();
+    };
+    const address = "https://gatehouse.example.org";
+    expect(await ask(address)).toEqual({ ...NOT_HERE, details: { address } });
+    expect(await ask("http://gatehouse.example.org")).toEqual(NOT_HERE);
+  });
+
   test("with a public address passkeys are for that one, and only over TLS", async () => {
     const origin = "https://gatehouse.example.org";
     const host = { Host: "gatehouse.example.org" };

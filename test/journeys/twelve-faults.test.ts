@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInstance, type TFunction } from "i18next";
 import { listAway } from "../../src/app/wire-operators.ts";
 import { type AlertStates, NO_ALERT_STATES } from "../../src/core/alerts/alert-states.ts";
+import { StoreUnavailable } from "../../src/core/errors.ts";
 import { NOTHING_KNOWN } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import type { NoticeCode } from "../../src/core/notice-codes.ts";
@@ -83,11 +84,10 @@ async function askAlone(away: Parameters<typeof listAway>[0]): Promise<Told> {
   const lines: string[] = [];
   const note = (fields: object, message: string) => lines.push(JSON.stringify({ ...fields, message }));
   const log = { debug: note, info: note, warn: note, error: note };
-  const board = new NoticeBoard(() => listAway(away), log);
+  const store = { checkHealth: async () => {} };
+  const board = new NoticeBoard({ store, lookAtMachine: async () => {}, list: () => listAway(away), log });
   const readyz = new ReadyzHandler({
-    store: { checkHealth: async () => {} },
     clock: () => 1,
-    log,
     isDraining: () => false,
     listNotices: (now) => board.look(now),
     describeCallers: () => ({ servers: 1, shownForMs: 0 }),
@@ -277,6 +277,25 @@ test("raised alerts are told with the names of their servers, and no more when t
   await until("the alert is still told", async () => {
     return ((await (await gatehouse.get("/readyz")).json()) as Readiness).notices.length === 0;
   });
+});
+
+test("a store that cannot be used is told in the log although nobody asks", async () => {
+  const gatehouse = await start();
+  gatehouse.app.store.checkHealth = async () => {
+    throw new StoreUnavailable("the disk is gone");
+  };
+  gatehouse.clock.advance(10_000);
+  await until("nothing is logged", () => gatehouse.logLines.some((line) => line.includes("store_unusable")), 30_000);
+});
+
+test("a database that hangs keeps nobody waiting for /readyz", async () => {
+  const gatehouse = await startAsked(520, () => Response.json(BASE_INFO));
+  const { promise: never } = Promise.withResolvers<never>();
+  gatehouse.app.store.keys.findDetails = () => never;
+  const startedAt = performance.now();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => gatehouse.get("/readyz")));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from(answers, () => 200));
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
 });
 
 test("the file of the master key: its loss is told with its path, only to operators", async () => {

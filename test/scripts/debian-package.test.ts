@@ -29,6 +29,8 @@ testWith(program("dpkg-deb"))(
     expect(run("dpkg-deb", "--field", file, "Package", "Version", "Architecture")).toBe(
       `Package: gatehouse\nVersion: ${manifest.version}\nArchitecture: arm64\n`,
     );
+    // An address would have to be one that somebody reads.
+    expect(run("dpkg-deb", "--field", file, "Maintainer")).toBe("The Gatehouse authors\n");
     const content = run("dpkg-deb", "--contents", file);
     expect(content).toMatch(/^-rwxr-xr-x root\/root .* \.\/usr\/bin\/gatehouse$/m);
     expect(content).toMatch(/^-rw------- root\/root .* \.\/etc\/gatehouse\/gatehouse\.env$/m);

@@ -160,6 +160,15 @@ describe("a block", () => {
     expect(database.blocks.has("key_a")).toBe(true);
   });
 
+  test("counts a request once, also when it is judged again because the instance learned of a change", async () => {
+    const [, two] = await openTwo();
+    const lost = await open({ database: new FakeDatabase() });
+    await lost.judge("key_a", TO_BLOCK);
+    database.version++;
+    expect(new Set(await outcomesOf(two, "key_a", 70))).toEqual(new Set(["blocked"]));
+    expect(await two.judge("key_a")).toMatchObject([{ outcome: "blocked", blockChanged: false, state: { count: 71 } }]);
+  });
+
   test("holds while it cannot be saved, and is saved when the database is back", async () => {
     const instance = await open();
     database.isAway = true;

@@ -9,6 +9,7 @@ import {
   SAME_AFTER_SENT_MS,
   SAME_WHILE_UNKNOWN_MS,
 } from "../../src/core/commands/command.ts";
+import { CONFIRM_WITHIN_MS, findConfirmations, matchCommands } from "../../src/core/commands/find-confirmations.ts";
 import { DAY_MS } from "../../src/core/durations.ts";
 import { DEFAULT_SETTINGS } from "../../src/core/keys/key-settings.ts";
 import type { CommandDraft, CommandQueue, Receipt } from "../../src/core/ports/commands.ts";
@@ -881,6 +882,27 @@ export function describeCommandQueue(name: string, createHarness: () => Promise<
         expect(await accept(":ban Bob Ann", now, { joinsSame: true })).toEqual(unknown);
         const later = now + SAME_WHILE_UNKNOWN_MS;
         expect((await accept(":ban Bob Ann", later, { joinsSame: true })).commandId).not.toBe(unknown.commandId);
+      });
+
+      test("a command whose entry is not in the game's log yet is still found there, by its text as it was sent", async () => {
+        const kicked = await send(":kick Bob 54", NOW);
+        await send(":kick Ann", NOW + HOLD_MS);
+        await queue.forgetPlayer(BOB, NOW + HOLD_MS);
+        await queue.forgetPlayer({ id: "1", names: ["Ann"] }, NOW + HOLD_MS);
+        await reopen();
+        const logged = { Player: "Remote Server", Timestamp: NOW / 1000, Command: ":kick Bob 54" };
+        const other = { ...logged, Command: ":kick deleted" };
+        const found = findConfirmations(await queue.listSent(serverId, 0), [other, logged]);
+        expect(found).toEqual([{ commandId: kicked.commandId, loggedAt: NOW }]);
+        await queue.confirm(kicked.commandId, NOW, NOW);
+        const [again] = await queue.listSent(serverId, 0);
+        expect(matchCommands(again ? [again] : [], [other, logged]).get(logged)?.commandId).toBe(kicked.commandId);
+        // What was sent long ago is not looked for.
+        const old = await send(":ban Bob", NOW + 2 * HOLD_MS);
+        await queue.forgetPlayer(BOB, NOW + 2 * HOLD_MS + CONFIRM_WITHIN_MS);
+        expect((await queue.listSent(serverId, 0)).find((one) => one.commandId === old.commandId)).not.toHaveProperty(
+          "textHash",
+        );
       });
 
       test("looks through a history of any length", async () => {

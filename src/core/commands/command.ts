@@ -76,6 +76,11 @@ export function isSameCommand({ status, finishedAt }: Pick<Command, "status" | "
   return status === "unknown" && ageMs < SAME_WHILE_UNKNOWN_MS;
 }
 
+/** What is kept of a text out of which a player was taken. */
+export function hashText(text: string): string {
+  return Bun.SHA256.hash(text, "hex");
+}
+
 const MISSING = refuse(ERRORS.missingCommand);
 /** Control characters, line and paragraph separators, lone surrogates. */
 const UNSENDABLE = /[\p{Cc}\p{Cs}\u2028\u2029]/u;

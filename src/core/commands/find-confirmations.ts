@@ -1,6 +1,7 @@
 // Finds sent commands in the game's own command log, which confirms that the game ran them. Pure. The log is short and may
 // have gaps, so a command is never sent again because it is missing there.
 import type { SentCommand } from "../ports/commands.ts";
+import { hashText } from "./command.ts";
 
 /** The player name that the game logs for commands sent through its API. */
 const REMOTE_PLAYER = /^remote server(?::|$)/i;
@@ -34,9 +35,13 @@ export function matchCommands<E extends LogEntry>(
 ): ReadonlyMap<E, SentCommand> {
   const entries = log.filter(isRemoteEntry).sort((a, b) => loggedTime(a) - loggedTime(b));
   const byText = Map.groupBy(entries, ({ Command }) => Command?.trim() ?? "");
+  const findEntries = ({ text, textHash }: SentCommand) => {
+    if (textHash === undefined) return byText.get(text);
+    return byText.entries().find(([logged]) => hashText(logged) === textHash)?.[1];
+  };
   const matches = new Map<E, SentCommand>();
   const match = (command: SentCommand, isInTime: (at: number) => boolean) => {
-    const entry = byText.get(command.text)?.find((one) => !matches.has(one) && isInTime(loggedTime(one)));
+    const entry = findEntries(command)?.find((one) => !matches.has(one) && isInTime(loggedTime(one)));
     if (entry) matches.set(entry, command);
   };
   for (const command of sent) {

@@ -42,11 +42,15 @@ export type CommandFilter = {
   readonly status?: CommandStatus | undefined;
 };
 
-/** A command that the game may have run. `loggedAt` is the time in the game's log, null while it was not found there. */
+/**
+ * A command that the game may have run. `loggedAt` is the time in the game's log, null while it was not found there. `textHash`:
+ * of the text as it was sent, when a player was taken out of it.
+ */
 export type SentCommand = {
   readonly commandId: string;
   readonly sentBy: Sender;
   readonly text: string;
+  readonly textHash?: string;
   readonly sentAt: number;
   readonly loggedAt: number | null;
 };
@@ -105,7 +109,7 @@ export interface CommandQueue {
   /**
    * Takes a player out of the texts of all finished commands. A command that waits or is being sent keeps its text, because
    * the game must get it as it was accepted; then this returns false, and is called again later. Repeated requests still get
-   * their first receipt.
+   * their first receipt, and the entry of a command in the game's log is still known as its own.
    */
   forgetPlayer(player: ForgottenPlayer, now: number): Promise<boolean>;
 }

@@ -78,6 +78,11 @@ const FIELDS = {
   tooManyAttempts: { retry_after: RetryAfter },
   cursorExpired: { oldest: EventCursor },
   tooManyStreams: { retry_after: RetryAfter },
+  notConfigured: {
+    details: Type.Optional(
+      Type.Object({ address: Type.String({ description: "While signing in: the address at which passkeys work" }) }),
+    ),
+  },
 } satisfies { readonly [Name in ErrorName]?: Type.TProperties };
 
 /** The additional fields of each error, by the error's name. */

@@ -22,7 +22,7 @@ import { Note } from "../parts/text/plain-text.tsx";
 import { findServerId, hrefOf, RouteBaseContext, serverBase, useRoute } from "../state/route.ts";
 import { judgeServer } from "../state/server/fleet-order.ts";
 import { HELD_KEYS_MAX, type HeldKey, useKeyRing } from "../state/session/key-ring.ts";
-import { useMe } from "../state/session/person.ts";
+import { useMe, useRoleTitle } from "../state/session/person.ts";
 import {
   type AdminSession,
   isSession,
@@ -76,11 +76,12 @@ function OperatorChoice({ admin, onClose }: Closing & { readonly admin: AdminSes
 }
 
 function PersonChoice({ person, onClose }: Closing & { readonly person: Person }) {
+  const titleOf = useRoleTitle();
   const { servers: own, is_operator: isOperator } = useMe(person);
-  const servers = own.map(({ server_id: id, name, title }) => {
+  const servers = own.map(({ server_id: id, name, role, title }) => {
     const side = !isOperator && (
       <Text key="side" size="xs" c="dimmed" component="span">
-        <NameText text={title} />
+        <NameText text={titleOf({ name: role, title })} />
       </Text>
     );
     return { id, name, side };

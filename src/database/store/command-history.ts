@@ -1,8 +1,14 @@
 // Keeps the history of commands within its limits: drops the oldest finished commands of a server, and keeps the receipts
 // of those whose idempotency keys are still remembered. Takes forgotten players out of their texts. Every method runs
 // inside a transaction.
-import { createHash } from "node:crypto";
-import { type HistoryLimits, IDEMPOTENCY_KEPT_MS, isSameCommand, QUEUE_MAX } from "../../core/commands/command.ts";
+import {
+  type HistoryLimits,
+  hashText,
+  IDEMPOTENCY_KEPT_MS,
+  isSameCommand,
+  QUEUE_MAX,
+} from "../../core/commands/command.ts";
+import { CONFIRM_WITHIN_MS } from "../../core/commands/find-confirmations.ts";
 import { HOUR_MS } from "../../core/durations.ts";
 import type { PlayerEraser } from "../../core/events/forget-player.ts";
 import type { Acceptance, CommandDraft } from "../../core/ports/commands.ts";
@@ -21,6 +27,10 @@ export type EraseStep = { readonly nextSeq: number | undefined; readonly isOpen:
 /** Begins the idempotency keys that we make ourselves. Those of callers have no blank. */
 const OWN_KEY = "same text ";
 const OWN_KEYS_END = `${OWN_KEY}~`;
+
+/** A column of `commands`: the hash of the text as it was sent, when it is kept because the text was changed. */
+export const TEXT_HASH = `(SELECT text_hash FROM receipts WHERE receipts.key_id = commands.key_id
+  AND receipts.idempotency_key = '${OWN_KEY}' || commands.command_id) AS "textHash"`;
 
 export class CommandHistory {
   constructor(private readonly limits: HistoryLimits) {}
@@ -72,7 +82,7 @@ export class CommandHistory {
       ...[keyId, idempotencyKey],
     );
     if (!row || !isRemembered(row, now)) return undefined;
-    return hashOf(text) === row.text_hash ? { receipt: toReceipt(row) } : { declined: "mismatch" };
+    return hashText(text) === row.text_hash ? { receipt: toReceipt(row) } : { declined: "mismatch" };
   }
 
   async hasRoomForReceipts(sql: Sql, keyId: string, now: number): Promise<boolean> {
@@ -95,8 +105,8 @@ export class CommandHistory {
   }
 
   /**
-   * Takes a player out of the texts of at most `max` finished commands, from `seq` on. What a repeated request is compared with
-   * is kept as a receipt, which has only a hash of the text.
+   * Takes a player out of the texts of at most `max` finished commands, from `seq` on. What a repeated request and the game's log
+   * are compared with is kept as a receipt, which has only a hash of the text.
    */
   async erase(sql: Sql, eraser: PlayerEraser, seq: number, now: number, max: number): Promise<EraseStep> {
     const rows = await sql.all<StoredCommand>(
@@ -127,7 +137,7 @@ export class CommandHistory {
          finished_at AS "finishedAt" FROM receipts r JOIN commands c ON c.command_id = r.command_id
        WHERE r.key_id = ?1 AND r.idempotency_key BETWEEN ?2 AND ?3 AND text_hash = ?4 AND server_id = ?5
        ORDER BY r.queued_at DESC LIMIT 1`,
-      ...[keyId, OWN_KEY, OWN_KEYS_END, hashOf(text), serverId],
+      ...[keyId, OWN_KEY, OWN_KEYS_END, hashText(text), serverId],
     );
     if (!row || !isSameCommand(row, now)) return undefined;
     return { receipt: toReceipt(row) };
@@ -178,8 +188,9 @@ export class CommandHistory {
     const keptKeys = new Set(kept.map((row) => row.idempotency_key));
     const receipts = erased.flatMap(({ row }) => {
       const idempotencyKey = OWN_KEY + row.commandId;
-      const isSame = isSameCommand(row, now);
-      const own = isSame && !keptKeys.has(idempotencyKey) ? [{ row, idempotencyKey }] : [];
+      const isLogged = row.sentAt !== null && Math.abs(now - row.sentAt) < CONFIRM_WITHIN_MS;
+      const own =
+        (isLogged || isSameCommand(row, now)) && !keptKeys.has(idempotencyKey) ? [{ row, idempotencyKey }] : [];
       return [...toKeptReceipt(row, now), ...own];
     });
     await this.#saveReceipts(sql, receipts);
@@ -196,7 +207,7 @@ export class CommandHistory {
         key_id: row.keyId,
         idempotency_key: idempotencyKey,
         command_id: row.commandId,
-        text_hash: hashOf(row.text),
+        text_hash: hashText(row.text),
         accepted_position: row.acceptedPosition,
         queued_at: row.queuedAt,
       }),
@@ -257,10 +268,6 @@ function toKeptReceipt(row: StoredCommand, now: number): KeptReceipt[] {
 
 function isRemembered({ queuedAt }: StoredReceipt, now: number): boolean {
   return now - queuedAt < IDEMPOTENCY_KEPT_MS;
-}
-
-function hashOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }
 
 function hourOf(time: number): number {

@@ -24,7 +24,7 @@ import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import { asFields, type Driver, type Sql, toStorable } from "../sql.ts";
 import { acceptCommand } from "./accept-command.ts";
 import { addAuditEntry } from "./audit.ts";
-import { CommandHistory } from "./command-history.ts";
+import { CommandHistory, TEXT_HASH } from "./command-history.ts";
 import { COMMAND_FIELDS, findCommand, listCommands, type StoredCommand, toCommand, toSender } from "./command-rows.ts";
 import { lockQueues, QueueChanges } from "./queue-changes.ts";
 
@@ -178,15 +178,15 @@ export class CommandTable implements CommandQueue {
 
   async listSent(serverId: string, since: number): Promise<readonly SentCommand[]> {
     const rows = await this.#driver.query((sql) =>
-      sql.all<SentCommand & Pick<StoredCommand, "sentBy" | "keyId">>(
-        `SELECT command AS text, ${asFields("command_id, sent_at, logged_at, key_id, sent_by")}
+      sql.all<SentCommand & Pick<StoredCommand, "sentBy" | "keyId"> & { readonly textHash: string | null }>(
+        `SELECT command AS text, ${asFields("command_id, sent_at, logged_at, key_id, sent_by")}, ${TEXT_HASH}
          FROM commands WHERE server_id = ?1 AND status IN ('sent', 'unknown') AND sent_at >= ?2
          ORDER BY sent_at DESC LIMIT ${SENT_LISTED_MAX}`,
         ...[serverId, since],
       ),
     );
-    return rows.toReversed().map(({ commandId, text, sentAt, loggedAt, ...sender }) => {
-      return { commandId, sentBy: toSender(sender), text, sentAt, loggedAt };
+    return rows.toReversed().map(({ commandId, text, textHash, sentAt, loggedAt, ...sender }) => {
+      return { commandId, sentBy: toSender(sender), text, ...(textHash !== null && { textHash }), sentAt, loggedAt };
     });
   }
 

@@ -14,8 +14,6 @@ import type { SignedTexts, SignedValue } from "./signed-texts.ts";
 const CHALLENGE_MS = 5 * 60_000;
 const NONCE_LENGTH = 32;
 const NAME = "Gatehouse";
-/** Passkeys work over HTTPS and on localhost, and not for an address like 127.0.0.1. */
-const NO_PASSKEYS = refuse(ERRORS.notConfigured);
 const FULL = refuseField("passkeys", `there are ${PASSKEYS_PER_PERSON_MAX} already; remove one first`, ERRORS.conflict);
 const TAKEN = refuseField("id", "is known already", ERRORS.conflict);
 
@@ -51,10 +49,17 @@ export class Passkeys {
     return isUsable ? { rpId: hostname, origin } : undefined;
   }
 
+  /** Passkeys work over HTTPS and on localhost, and not for an address like 127.0.0.1. */
+  #refuseSite(): Refusal {
+    const { publicUrl } = this.deps;
+    const isUsable = publicUrl !== undefined && this.findSite(publicUrl) !== undefined;
+    return refuse(ERRORS.notConfigured, isUsable ? { details: { address: publicUrl } } : undefined);
+  }
+
   /** What the browser needs to make a passkey. */
   async describeNew({ person }: SignedIn, origin: string, now: number): Promise<object | Refusal> {
     const site = this.findSite(origin);
-    if (!site) return NO_PASSKEYS;
+    if (!site) return this.#refuseSite();
     const known = await this.deps.store.passkeys.list(person.personId);
     if (known.length >= PASSKEYS_PER_PERSON_MAX) return FULL;
     const { generateRegistrationOptions } = await loadLibrary();
@@ -82,7 +87,7 @@ export class Passkeys {
     now: number,
   ): Promise<Passkey | Refusal> {
     const site = this.findSite(origin);
-    if (!site) return NO_PASSKEYS;
+    if (!site) return this.#refuseSite();
     const challenge = this.#openChallenge(purposeOf(person.personId), body.response.clientDataJSON, now);
     if (!challenge) return INVALID_TOKEN;
     const credential = await verifyNew(body, site, challenge.text);
@@ -110,7 +115,7 @@ export class Passkeys {
   /** What the browser needs to ask for a passkey: any that it has for this page. */
   async describeSignIn(origin: string, now: number): Promise<object | Refusal> {
     const site = this.findSite(origin);
-    if (!site) return NO_PASSKEYS;
+    if (!site) return this.#refuseSite();
     const { generateAuthenticationOptions } = await loadLibrary();
     return generateAuthenticationOptions({
       rpID: site.rpId,
@@ -124,7 +129,7 @@ export class Passkeys {
   async signIn(body: PasskeySignIn, origin: string, client: Client, now: number): Promise<NewSession | Refusal> {
     const { store, people } = this.deps;
     const site = this.findSite(origin);
-    if (!site) return NO_PASSKEYS;
+    if (!site) return this.#refuseSite();
     const challenge = this.#openChallenge(SIGN_IN, body.response.clientDataJSON, now);
     if (!challenge) return INVALID_TOKEN;
     const passkey = await store.passkeys.findByCredential(body.id);

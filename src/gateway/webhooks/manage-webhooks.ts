@@ -22,7 +22,7 @@ import type { AuditDetails, AuditStore } from "../../core/ports/audit.ts";
 import type { Page, PageRequest } from "../../core/ports/pages.ts";
 import type { ServerStore } from "../../core/ports/servers.ts";
 import type { SealedPart, WebhookChange, WebhookSealer, WebhookStore } from "../../core/ports/webhooks.ts";
-import { ALL_SECTIONS, NO_SECTIONS } from "../../core/sections.ts";
+import { ALL_SECTIONS, NO_SECTIONS, toSectionSet } from "../../core/sections.ts";
 import { parseWebhookUrl, showUrl } from "../../core/webhooks/address.ts";
 import { WEBHOOK_SECRET_BYTES, writeWebhookSecret } from "../../core/webhooks/standard.ts";
 import {
@@ -52,6 +52,7 @@ const COUNTS_AT_ONCE = 8;
 const UNKNOWN_SERVER = refuseField("server_id", NO_SERVER);
 const FULL_TEXT = `has ${WEBHOOKS_PER_SERVER_MAX} webhooks already, which is the most`;
 const FULL = refuseField("server_id", { code: "webhooks_full", text: FULL_TEXT }, ERRORS.conflict);
+const CALL_TYPES = EVENT_TYPES.filter((type) => type.startsWith("call."));
 const NO_POSITION_TEXT = "discord-status shows a state and has no events to send again";
 const NO_POSITION = refuseField("format", NO_POSITION_TEXT, ERRORS.conflict);
 
@@ -97,7 +98,8 @@ async function findOwn(
 
 /**
  * Whoever sets a webhook reads what it sends, so it sends no more than they may read. A program gets server.changed with the
- * join key, and a custom.unknown has whatever the game sent; no other event has a field that can be hidden.
+ * join key, and a custom.unknown has whatever the game sent; no other event has a field that can be hidden. A message to Discord
+ * names the caller of an emergency call, and names are read with the section Players.
  */
 function judgeRights(
   { serverId, types, format, showJoinKey }: Pick<Webhook, "serverId" | "types" | "format" | "showJoinKey">,
@@ -108,9 +110,11 @@ function judgeRights(
   const kinds = filterOfTypes(types);
   const isReadable = format !== "discord-status" && kinds.isSubsetOf(filterOf(EVENT_TYPES, sections));
   const isUnknown = format !== "discord-status" && kinds.has(toEventKind("custom.unknown"));
+  const namesCallers = format === "discord" && CALL_TYPES.some((type) => kinds.has(toEventKind(type)));
+  const needed = namesCallers ? sections | toSectionSet(["Players"]) : sections;
   const hasJoinKey = showJoinKey || (format === "standard" && kinds.has(toEventKind("server.changed")));
   return authority.requireWithin(serverId, {
-    sections: isReadable ? sections : ALL_SECTIONS,
+    sections: isReadable ? needed : ALL_SECTIONS,
     hide: isUnknown ? HIDES_NOTHING : (hasJoinKey ? HIDES_NOTHING : HIDES_JOIN_KEY) | HIDES_LOCATION,
     commands: [],
     may: NO_ABILITIES,

@@ -104,7 +104,7 @@ export const ERROR_GUIDE: Readonly<Record<ErrorName, Guidance>> = {
   notConfigured: {
     when: "This Gatehouse keeps no events and no history: it has no archive. For signing in: passkeys do not work at this address, or nobody signs in with the chat platform here.",
     advice:
-      "The operator can set `GATEHOUSE_ARCHIVE`, or for signing in `GATEHOUSE_PUBLIC_URL` with https and the settings of the chat platform.",
+      "The operator can set `GATEHOUSE_ARCHIVE`, or for signing in `GATEHOUSE_PUBLIC_URL` with https and the settings of the chat platform. `details.address` is where passkeys work.",
   },
   invalidSignature: {
     when: "A webhook of the game is not signed with the game's key, or its time is more than five minutes away.",

@@ -28,6 +28,7 @@ const FIELDS: Omit<ErrorFields, "gameApi"> = {
   tooManyAttempts: { retry_after: 42 },
   cursorExpired: { oldest: "AAAAAAABiQxvK2m3x5XmQm1c" },
   tooManyStreams: { retry_after: 5 },
+  notConfigured: {},
 };
 
 const GAME_API_EXAMPLES: Examples = {

@@ -2,8 +2,6 @@
 import { ERRORS, refuseFor } from "../../core/errors.ts";
 import { type CallersFacts, hideFromCallers, judgeCallers, type NoticeFacts, sayNotice } from "../../core/notices.ts";
 import type { Clock } from "../../core/ports/clock.ts";
-import type { Log } from "../../core/ports/log.ts";
-import type { Store } from "../../core/ports/store.ts";
 import { Liveness, Readiness } from "../../core/wire/health.ts";
 import { answerJson, answerRefusal } from "../answers.ts";
 import type { Call } from "../call.ts";
@@ -11,8 +9,6 @@ import { type OpenOperation, showsEach } from "../operation.ts";
 import { escapeMarkup } from "../status/escape-markup.ts";
 import { answerNotice } from "../web/page-headers.ts";
 
-/** At most one check in this time, because a check writes to the disk and the route needs no key. */
-const CHECK_EVERY_MS = 1_000;
 const NOT_READY = "Gatehouse is not ready";
 const TITLES: Readonly<Record<Readiness["callers"], string>> = {
   served: "Callers are served",
@@ -59,21 +55,16 @@ export const checkReadiness: OpenOperation<{ readonly readyz: ReadyzHandler }> =
 };
 
 export type ReadyzParts = {
-  readonly store: Pick<Store, "checkHealth">;
   readonly clock: Clock;
-  readonly log: Log;
   readonly isDraining: () => boolean;
-  /** What is not well. `isStoreUsable`: what the last check has found. */
-  readonly listNotices: (now: number, isStoreUsable: boolean) => Promise<readonly NoticeFacts[]>;
+  /** What is not well. */
+  readonly listNotices: (now: number) => Promise<readonly NoticeFacts[]>;
   readonly describeCallers: () => Omit<CallersFacts, "now">;
   /** Whether an operator asks, with the master key or as a person. They are told what a notice is about. */
   readonly isOperator: (call: Call) => Promise<boolean>;
 };
 
 export class ReadyzHandler {
-  #checkedAt = Number.NEGATIVE_INFINITY;
-  #lastCheck: Promise<boolean> = Promise.resolve(true);
-
   constructor(private readonly parts: ReadyzParts) {}
 
   async answer(call: Call): Promise<Response> {
@@ -103,33 +94,17 @@ export class ReadyzHandler {
   async #look(isOperator: boolean) {
     const { clock, isDraining, listNotices, describeCallers } = this.parts;
     const now = clock();
-    if (Math.abs(now - this.#checkedAt) >= CHECK_EVERY_MS) {
-      this.#checkedAt = now;
-      this.#lastCheck = this.#checkStore();
-    }
-    const isStoreUsable = await this.#lastCheck;
+    const found = await listNotices(now);
+    const isStoreUsable = !found.some(({ code }) => code === "store_unusable");
     const details = {
       ...(isDraining() && { process: "shutting down" }),
       ...(!isStoreUsable && { store: "cannot be read or written" }),
     };
-    const found = await listNotices(now, isStoreUsable);
     const shown = isOperator ? found : found.map(hideFromCallers).filter((facts) => facts !== undefined);
     return {
       details: Object.keys(details).length > 0 ? details : undefined,
       callers: judgeCallers(found, { now, ...describeCallers() }),
       notices: shown.map(sayNotice),
     };
-  }
-
-  /** Whether the store can be read and written. */
-  async #checkStore(): Promise<boolean> {
-    const { store, log } = this.parts;
-    try {
-      await store.checkHealth();
-      return true;
-    } catch (error) {
-      log.error({ err: error }, "the store is not usable");
-      return false;
-    }
   }
 }

@@ -4,14 +4,15 @@
 -- KEYS[2…] for each request the window of its API key: a hash of reset_at, count, blocked_until, changed_at (of the block) and
 --          lifted_at. An API key may occur repeatedly
 -- ARGV[2]  the version of the directory that the instance knows
--- ARGV[3…] for each request three numbers: 1 when it counts, 0 when it counts only inside a block; when the block of its API key
+-- ARGV[3]  1 when these requests are judged again: a block has counted them already, or else 0
+-- ARGV[4…] for each request three numbers: 1 when it counts, 0 when it counts only inside a block; when the block of its API key
 --          ends as far as the instance knows, or 0; and 1 when that block is not in the database yet, or else 0
 -- Returns  the time, the newest version, then for each request: outcome, what happened to the block, reset_at, count,
 --          blocked_until; as one flat list, which is parsed fastest
 local UNCOUNTED, ADMITTED, LIMITED, BLOCKED = 0, 1, 2, 3
 -- UNKNOWN: the instance does not know a block that began or was extended a moment ago; it may not have been saved.
 local SAME, CHANGED, UNKNOWN = 0, 1, 2
-local version, own_version = read_version(KEYS[1]), tonumber(ARGV[2])
+local version, own_version, is_repeat = read_version(KEYS[1]), tonumber(ARGV[2]), ARGV[3] == '1'
 -- This Redis was emptied, or away, or is of yesterday.
 if version < own_version then
   version = own_version
@@ -80,12 +81,14 @@ local function judge(name, is_counted, known_block, is_unsaved)
 
   if blocked_until > now then
     local before = blocked_until
-    if is_over then
-      count, reset_at = 1, now + WINDOW_MS
-    else
-      count = count + 1
+    if not is_repeat then
+      if is_over then
+        count, reset_at = 1, now + WINDOW_MS
+      else
+        count = count + 1
+      end
+      if count == LIMIT + 1 then blocked_until = blocked_until + EXTENSION_MS end
     end
-    if count == LIMIT + 1 then blocked_until = blocked_until + EXTENSION_MS end
     blocked_until = math.min(blocked_until, now + AHEAD_MAX_MS)
     local block = SAME
     if blocked_until ~= before then
@@ -117,7 +120,7 @@ local function judge(name, is_counted, known_block, is_unsaved)
 end
 
 for index = 2, #KEYS do
-  local first = index * 3 - 3
+  local first = index * 3 - 2
   judge(KEYS[index], ARGV[first] == '1', tonumber(ARGV[first + 1]), ARGV[first + 2] == '1')
 end
 return verdicts

@@ -103,6 +103,13 @@ export const palette = {
 };
 
 export const shell = {
+  role: {
+    viewer: "Viewer",
+    trial: "Trial moderator",
+    moderator: "Moderator",
+    head: "Head moderator",
+    manager: "Manager",
+  },
   product: "Gatehouse",
   skip: "Skip to the content",
   navigation: "Views",
@@ -175,6 +182,8 @@ export const signIn = {
   passkeyCancelled: "No passkey was used. Try again, or sign in in another way.",
   passkeyThere: "This device already has a passkey of yours.",
   passkeyFailed: "The browser could not use a passkey at this address.",
+  passkeyNotHere: "This address cannot use passkeys: they need https, or localhost.",
+  passkeyElsewhere: "Passkeys work at {{address}} only: open the dashboard there.",
   unreachable: "Gatehouse cannot be reached. Check the connection, then try again.",
   unexpected: "Gatehouse answered with an error of its own ({{code}}). Try again in a moment.",
 };

@@ -106,13 +106,6 @@ export const operatorPeople = {
     presetHint: "Sets the rights below, which you can still change.",
     presetOwn: "Own choice",
   },
-  preset: {
-    viewer: "Viewer",
-    trial: "Trial moderator",
-    moderator: "Moderator",
-    head: "Head moderator",
-    manager: "Manager",
-  },
   ability: {
     claim: "claim calls for a moderator",
     notes: "write notes about players",

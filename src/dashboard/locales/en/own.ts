@@ -18,7 +18,6 @@ export const own = {
   isOperator: "You are an operator: everything, on every server.",
   passkeys: "Passkeys",
   noPasskeys: "None yet. Without one, this device stays signed in for 30 days after its last use.",
-  noPasskeysHere: "This address cannot use passkeys: they need https, or localhost.",
   usedAt: "last used {{time}}",
   neverUsed: "never used",
   since: "since {{time}}",

@@ -111,6 +111,13 @@ export const palette: Translation<typeof english.palette> = {
 };
 
 export const shell: Translation<typeof english.shell> = {
+  role: {
+    viewer: "Наблюдатель",
+    trial: "Стажёр",
+    moderator: "Модератор",
+    head: "Старший модератор",
+    manager: "Управляющий",
+  },
   product: "Gatehouse",
   skip: "Перейти к содержанию",
   navigation: "Разделы",
@@ -182,6 +189,8 @@ export const signIn: Translation<typeof english.signIn> = {
   passkeyCancelled: "Ключ доступа не использован. Повторите или войдите иначе.",
   passkeyThere: "На этом устройстве ваш ключ доступа уже есть.",
   passkeyFailed: "Браузер не смог использовать ключ доступа по этому адресу.",
+  passkeyNotHere: "По этому адресу ключи доступа не работают: нужен https или localhost.",
+  passkeyElsewhere: "Ключи доступа работают только по адресу {{address}}: откройте панель там.",
   unreachable: "Gatehouse недоступен. Проверьте соединение и повторите.",
   unexpected: "Gatehouse ответил собственной ошибкой ({{code}}). Повторите чуть позже.",
 };

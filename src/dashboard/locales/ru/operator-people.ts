@@ -114,13 +114,6 @@ export const operatorPeople: Translation<typeof english> = {
     presetHint: "Задаёт права ниже, их можно изменить.",
     presetOwn: "Свой набор",
   },
-  preset: {
-    viewer: "Наблюдатель",
-    trial: "Стажёр",
-    moderator: "Модератор",
-    head: "Старший модератор",
-    manager: "Управляющий",
-  },
   ability: {
     claim: "брать вызовы модератора",
     notes: "писать заметки об игроках",

@@ -20,7 +20,6 @@ export const own: Translation<typeof english> = {
   isOperator: "Вы оператор: вам можно всё на каждом сервере.",
   passkeys: "Ключи доступа",
   noPasskeys: "Пока нет. Без ключа это устройство помнит вас 30 дней после последнего входа.",
-  noPasskeysHere: "По этому адресу ключи доступа не работают: нужен https или localhost.",
   usedAt: "последний вход {{time}}",
   neverUsed: "не использовался",
   since: "с {{time}}",

@@ -1,9 +1,11 @@
 // The person who is signed in with this browser: who they are, and a session for each of their servers. The cookie is out of the
 // page's reach, so the page notes that there is one. Without a note nothing is asked.
-import { useEffect, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useSyncExternalStore } from "react";
+import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../core/errors.ts";
 import type { Ability } from "../../../core/keys/rights.ts";
-import type { MeResource } from "../../../core/wire/people.ts";
+import { FIRST_ROLES } from "../../../core/people/role.ts";
+import type { MeResource, RoleResource } from "../../../core/wire/people.ts";
 import { type ApiError, createApiCall } from "../../api/request.ts";
 import { createOwnApi, endSession, grantToken, type OwnApi, readMe, readSignInMethods } from "../../api/session.ts";
 import { renewToken } from "./renewed-token.ts";
@@ -161,4 +163,16 @@ export function usePersonRefresh(person: Person | undefined, onEnd: (error: ApiE
       document.removeEventListener("visibilitychange", refresh);
     };
   }, [person, onEnd]);
+}
+
+/** Translates the title that Gatehouse gave a role; one that somebody wrote is shown as it is. */
+export function useRoleTitle(): (role: Pick<RoleResource, "name" | "title">) => string {
+  const { t } = useTranslation("shell");
+  return useCallback(
+    ({ name, title }) => {
+      const isFirst = FIRST_ROLES.some((role) => role.name === name && role.title === title);
+      return isFirst ? t(`role.${name as "viewer"}`) : title;
+    },
+    [t],
+  );
 }

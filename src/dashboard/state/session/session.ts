@@ -110,11 +110,15 @@ export type SignInProblem = {
     | "passkeyCancelled"
     | "passkeyThere"
     | "passkeyFailed"
+    | "passkeyNotHere"
+    | "passkeyElsewhere"
     | "unreachable"
     | "unexpected";
   /** When to try again. */
   readonly retryAt: number;
   readonly code: number;
+  /** Where passkeys work. */
+  readonly address?: string;
 };
 
 /** The key of sessionStorage, which is deleted with the tab. */
@@ -226,8 +230,8 @@ export function describeProblem(error: ApiError, isPerson = false): SignInProble
 }
 
 /** The values of the text of a problem. */
-export function valuesOfProblem({ retryAt, code }: SignInProblem, now = Date.now()) {
-  return { seconds: Math.max(0, Math.ceil((retryAt - now) / 1000)), code };
+export function valuesOfProblem({ retryAt, code, address }: SignInProblem, now = Date.now()) {
+  return { seconds: Math.max(0, Math.ceil((retryAt - now) / 1000)), code, address };
 }
 
 function findProblemText({ code, details }: ApiError, isPerson: boolean): SignInProblem["text"] {

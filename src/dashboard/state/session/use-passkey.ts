@@ -1,6 +1,7 @@
 // Passkeys in the browser: signing in with one, and adding one. The user can always refuse, which is no failure of Gatehouse.
 import { useState } from "react";
-import type { Outcome } from "../../api/request.ts";
+import { ERRORS } from "../../../core/errors.ts";
+import type { ApiError, Outcome } from "../../api/request.ts";
 import { addPasskey, signInWithPasskey } from "../../api/session.ts";
 import { describeProblem, type SignInProblem } from "./session.ts";
 
@@ -23,7 +24,7 @@ export function usePasskey(
     try {
       const outcome: Outcome<unknown> = await ACTIONS[action]();
       if (outcome.ok) await onDone();
-      else onProblem(describePasskeyProblem(describeProblem(outcome.error)));
+      else onProblem(describePasskeyProblem(outcome.error));
     } catch (error) {
       onProblem({ text: findRefusal(error), retryAt: 0, code: 0 });
     } finally {
@@ -33,7 +34,12 @@ export function usePasskey(
   return { run, isRunning };
 }
 
-function describePasskeyProblem(problem: SignInProblem): SignInProblem {
+function describePasskeyProblem(error: ApiError): SignInProblem {
+  const problem = describeProblem(error);
+  const { code, details } = error;
+  if (code === ERRORS.notConfigured.code && details?.address)
+    return { ...problem, text: "passkeyElsewhere", address: details.address };
+  if (code === ERRORS.notConfigured.code) return { ...problem, text: "passkeyNotHere" };
   return problem.text === "invalidKey" || problem.text === "missing" ? { ...problem, text: "passkeyUnknown" } : problem;
 }
 

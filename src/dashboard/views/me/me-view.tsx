@@ -14,7 +14,7 @@ import { markInvisible, NamedSentence, NameText } from "../../parts/text/game-te
 import { Heading } from "../../parts/text/plain-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { hrefOf, serverBase } from "../../state/route.ts";
-import { useMe } from "../../state/session/person.ts";
+import { useMe, useRoleTitle } from "../../state/session/person.ts";
 import { type Person, type SignInProblem, useAdminSession, valuesOfProblem } from "../../state/session/session.ts";
 import { useAdminChange, useAdminQuery } from "../../state/session/use-admin.ts";
 import { canUsePasskeys, usePasskey } from "../../state/session/use-passkey.ts";
@@ -50,6 +50,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 
 function Roles({ person }: { readonly person: Person }) {
   const { t } = useTranslation("own");
+  const titleOf = useRoleTitle();
   const { person: self, servers, is_operator: isOperator } = useMe(person);
   return (
     <Part title={markInvisible(self.name)}>
@@ -59,13 +60,13 @@ function Roles({ person }: { readonly person: Person }) {
         <Text>{t("noRoles")}</Text>
       ) : (
         <Stack gap={4} component="ul" className="plain-list" aria-label={t("roles")}>
-          {servers.map(({ server_id: id, name, title }) => (
+          {servers.map(({ server_id: id, name, role, title }) => (
             <Group key={id} component="li" gap="xs">
               <Anchor href={hrefOf(`${serverBase(id)}live`)} className="touch-link">
                 <NameText text={name} />
               </Anchor>
               <Badge variant="light">
-                <NameText text={title} />
+                <NameText text={titleOf({ name: role, title })} />
               </Badge>
             </Group>
           ))}
@@ -125,7 +126,7 @@ function Passkeys({ person }: { readonly person: Person }) {
           </Button>
         </Group>
       ) : (
-        <Text size="sm">{t("noPasskeysHere")}</Text>
+        <Text size="sm">{t("signIn:passkeyNotHere")}</Text>
       )}
       <Dialog state={removing} title={t("removePasskey")}>
         {(item) => (

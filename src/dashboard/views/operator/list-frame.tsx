@@ -1,6 +1,6 @@
 // The frame of every operator list: it is loading, failed or empty, or shows its items and a "load more" button. Above
 // it are its filters; the cells of its columns follow from their values.
-import { Alert, Button, Group, NativeSelect, Stack, Text, VisuallyHidden } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, Stack, Text, TextInput, VisuallyHidden } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import type { ServerResource } from "../../../core/wire/server.ts";
@@ -101,6 +101,27 @@ export function ListFilter<V extends string>(props: {
       data={[{ value: "", label: props.everyLabel }, ...props.options]}
       flex={maxWidth === 240 ? "1 1 10rem" : "1 1 12rem"}
       maw={{ base: "100%", sm: maxWidth }}
+    />
+  );
+}
+
+export function SearchFilter(props: {
+  readonly placeholder: string;
+  readonly maxLength: number;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+  readonly error?: string | false;
+}) {
+  const { t } = useTranslation("shell");
+  return (
+    <TextInput
+      {...props}
+      type="search"
+      label={t("search")}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+      leftSection={<Icon name="search" size={16} />}
+      flex="1 1 12rem"
+      maw={{ base: "100%", sm: 320 }}
     />
   );
 }

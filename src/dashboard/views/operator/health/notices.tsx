@@ -15,7 +15,10 @@ import { describeNotice } from "./describe-notice.ts";
 const POLL_INTERVAL_MS = 5_000;
 const COLOURS: Readonly<Record<Readiness["callers"], string>> = { served: "teal", partly: "orange", refused: "red" };
 
-/** Whether callers are served, and what is not well. `isBrief`: nothing when all is well. */
+/**
+ * Whether callers are served, and what is not well. `isBrief`: nothing when all is well. Screen readers announce only the title,
+ * because the list may change with every poll.
+ */
 export function ReadinessAlert({ isBrief = false }: { readonly isBrief?: boolean }) {
   const { t } = useTranslation(["operatorHealth", "status"]);
   const admin = useAdmin();
@@ -26,9 +29,10 @@ export function ReadinessAlert({ isBrief = false }: { readonly isBrief?: boolean
   const isWell = notices.length === 0;
   return (
     <Alert
+      role="region"
       color={callers === "served" && !isWell ? "yellow" : COLOURS[callers]}
       icon={<Icon name={isWell ? "check" : "warning"} />}
-      title={t(`callers.${callers}`)}
+      title={<span role="status">{t(`callers.${callers}`)}</span>}
       data-callers={callers}
     >
       {t(isWell ? "callersText.well" : `callersText.${callers}`)}
@@ -42,10 +46,10 @@ function NotReady({ error }: { readonly error: ApiError }) {
   const isUnreachable = error.code === 0;
   return (
     <Alert
-      role="alert"
+      role="region"
       color="red"
       icon={<Icon name="warning" />}
-      title={t(isUnreachable ? "status:title.unreachable" : "notReady")}
+      title={<span role="alert">{t(isUnreachable ? "status:title.unreachable" : "notReady")}</span>}
     >
       {Object.entries(error.details ?? {}).map(([part, what]) => (
         <Text size="sm" key={part} lang="en">

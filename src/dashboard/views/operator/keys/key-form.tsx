@@ -75,7 +75,7 @@ export function KeyForm<R extends object, T>(
     readonly onCancel: () => void;
   },
 ) {
-  const { t } = useTranslation(["operatorKeys", "operatorPeople"]);
+  const { t } = useTranslation(["operatorKeys", "operatorPeople", "shell"]);
   const { servers } = props;
   const expiresInput = useRef<HTMLInputElement>(null);
   const form = useApiForm("operatorKeys", {
@@ -113,7 +113,7 @@ export function KeyForm<R extends object, T>(
           onChange={(event) => takePreset(event.currentTarget.value)}
           data={[
             { value: "", label: t("operatorPeople:roles.presetOwn") },
-            ...FIRST_ROLES.map(({ name }) => ({ value: name, label: t(`operatorPeople:preset.${name as "viewer"}`) })),
+            ...FIRST_ROLES.map(({ name }) => ({ value: name, label: t(`shell:role.${name as "viewer"}`) })),
           ]}
         />
       )}

@@ -1,5 +1,5 @@
 // The operator's view "keys": lists, creates, edits, suspends, rotates and revokes API keys.
-import { Alert, Button, Group, TextInput } from "@mantine/core";
+import { Alert, Button, Group } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { KeyState } from "../../../../core/keys/key-state.ts";
@@ -11,7 +11,7 @@ import { ViewPage } from "../../../parts/view-page.tsx";
 import { useAdmin, useAdminChange } from "../../../state/session/use-admin.ts";
 import { useServerNames } from "../fields.tsx";
 import { ChangeDialog, listChanges } from "../form.tsx";
-import { ListFilter, PagedTable, ServerFilter } from "../list-frame.tsx";
+import { ListFilter, PagedTable, SearchFilter, ServerFilter } from "../list-frame.tsx";
 import { attributesOfKey, isToken, type KeyActions, keyOfKey, useKeyColumns, useKeySearch } from "./key-columns.tsx";
 import { KeyDetails } from "./key-details.tsx";
 import { KeyForm, NEW_RIGHTS, toBody, toFormValues } from "./key-form.tsx";
@@ -23,7 +23,7 @@ const SHOWN_STATES: readonly KeyState[] = ["active", "blocked", "suspended", "ex
 const LABEL_MAX = 100;
 
 export function KeysView() {
-  const { t } = useTranslation(["operatorKeys", "operator", "shell"]);
+  const { t } = useTranslation(["operatorKeys", "operator"]);
   const admin = useAdmin();
   const { servers, nameOf, isLoading } = useServerNames("keys");
   const [serverId, setServerId] = useState("");
@@ -74,16 +74,11 @@ export function KeysView() {
       )}
       <Group gap="sm" align="flex-end">
         <ServerFilter servers={servers} value={serverId} onChange={setServerId} />
-        <TextInput
-          type="search"
-          label={t("shell:search")}
+        <SearchFilter
           placeholder={t("searchHint")}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-          leftSection={<Icon name="search" size={16} />}
-          flex="1 1 12rem"
-          maw={{ base: "100%", sm: 320 }}
           maxLength={LABEL_MAX}
+          value={search}
+          onChange={setSearch}
           error={isToken(search) && t("searchedToken")}
         />
         <ListFilter

@@ -1,5 +1,5 @@
 // The view "people": who signs in, with which role on which server, their invitations and sign-ins. The other part has the roles.
-import { Alert, Anchor, Button, Group, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Group } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -13,7 +13,7 @@ import { hrefOf, useRouteId } from "../../../state/route.ts";
 import { useAdmin, useAdminChange, useAdminRights, usePagedList } from "../../../state/session/use-admin.ts";
 import { useServerNames } from "../fields.tsx";
 import { ChangeDialog, listChanges } from "../form.tsx";
-import { PagedTable, ServerFilter } from "../list-frame.tsx";
+import { PagedTable, SearchFilter, ServerFilter } from "../list-frame.tsx";
 import { useGrantableRoles, useRoles } from "../rights-fields.tsx";
 import { InvitationDialog } from "../secret-dialog.tsx";
 import { type PersonActions, usePersonColumns } from "./person-columns.tsx";
@@ -53,7 +53,7 @@ function Parts() {
 }
 
 function PeoplePart() {
-  const { t } = useTranslation(["operatorPeople", "operator", "shell"]);
+  const { t } = useTranslation(["operatorPeople", "operator"]);
   const admin = useAdmin();
   const { isOperator } = useAdminRights();
   const { servers: managed, nameOf } = useServerNames("people");
@@ -122,17 +122,7 @@ function PeoplePart() {
       <Parts />
       <Group gap="sm" align="flex-end">
         <ServerFilter servers={managed} value={serverId} onChange={setServerId} />
-        <TextInput
-          type="search"
-          label={t("shell:search")}
-          placeholder={t("searchHint")}
-          value={search}
-          onChange={(event) => setSearch(event.currentTarget.value)}
-          leftSection={<Icon name="search" size={16} />}
-          flex="1 1 12rem"
-          maw={{ base: "100%", sm: 320 }}
-          maxLength={NAME_MAX}
-        />
+        <SearchFilter placeholder={t("searchHint")} maxLength={NAME_MAX} value={search} onChange={setSearch} />
       </Group>
       {error && (
         <Alert role="alert" color="red" icon={<Icon name="warning" />}>

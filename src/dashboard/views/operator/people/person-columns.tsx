@@ -5,6 +5,7 @@ import { useTranslation } from "react-i18next";
 import type { PersonResource, RoleResource } from "../../../../core/wire/people.ts";
 import type { ShownColumn } from "../../../parts/table/table-columns.ts";
 import { markInvisible, NameText } from "../../../parts/text/game-text.tsx";
+import { useRoleTitle } from "../../../state/session/person.ts";
 import { MoreMenu, SmallButton } from "../layout.tsx";
 import { makeButtons, makeColumn } from "../list-frame.tsx";
 
@@ -24,12 +25,16 @@ export function usePersonColumns(
   actions: PersonActions,
 ): readonly ShownColumn<PersonResource>[] {
   const { t } = useTranslation(["operatorPeople", "operator", "table"]);
+  const titleOf = useRoleTitle();
   return useMemo(() => {
-    const titleOf = (name: string) => roles.find((role) => role.name === name)?.title ?? name;
+    const nameRole = (name: string) => {
+      const found = roles.find((role) => role.name === name);
+      return found ? titleOf(found) : name;
+    };
     const describeRoles = ({ is_operator: isOperator, servers }: PersonResource) => {
       if (isOperator) return t("operator");
       const said = servers.map(({ server_id: id, role }) =>
-        t("roleOn", { role: titleOf(role), server: serverOf(id) ?? t("form.elsewhere") }),
+        t("roleOn", { role: nameRole(role), server: serverOf(id) ?? t("form.elsewhere") }),
       );
       return said.length === 0 ? undefined : said.join(" · ");
     };
@@ -64,7 +69,7 @@ export function usePersonColumns(
         person.is_operator && !isOperator ? undefined : <PersonButtons person={person} actions={actions} />,
       ),
     ];
-  }, [t, serverOf, roles, isOperator, actions]);
+  }, [t, titleOf, serverOf, roles, isOperator, actions]);
 }
 
 function PersonButtons({ person, actions }: { readonly person: PersonResource; readonly actions: PersonActions }) {

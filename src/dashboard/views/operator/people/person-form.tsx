@@ -6,6 +6,7 @@ import type { PersonResource, RoleResource } from "../../../../core/wire/people.
 import type { ServerResource } from "../../../../core/wire/server.ts";
 import { Icon } from "../../../parts/icon.tsx";
 import { markInvisible, NameText } from "../../../parts/text/game-text.tsx";
+import { useRoleTitle } from "../../../state/session/person.ts";
 import { type ApiFormOptions, FieldGroup, FormFrame, useApiForm } from "../form.tsx";
 import { Hint } from "../layout.tsx";
 import { listServerOptions } from "../list-frame.tsx";
@@ -81,6 +82,7 @@ function ServerRoles(props: {
   const { t } = useTranslation("operatorPeople");
   const { servers, roles, value, onChange } = props;
   const grantable = useGrantableRoles();
+  const titleOf = useRoleTitle();
   const others = servers.filter(({ server_id: id }) => !value.some((one) => one.server_id === id));
   return (
     <FieldGroup label={t("form.servers")} error={props.error}>
@@ -103,9 +105,9 @@ function ServerRoles(props: {
                   onChange={({ currentTarget }) =>
                     onChange(value.map((one) => (one.server_id === id ? { ...one, role: currentTarget.value } : one)))
                   }
-                  data={grantable(id, role, roles).map(({ name: each, title }) => ({
-                    value: each,
-                    label: markInvisible(title),
+                  data={grantable(id, role, roles).map((each) => ({
+                    value: each.name,
+                    label: markInvisible(titleOf(each)),
                   }))}
                   flex="0 1 12rem"
                 />

@@ -10,6 +10,7 @@ import { Icon } from "../../../parts/icon.tsx";
 import { FailedState, LoadingState } from "../../../parts/states.tsx";
 import { markInvisible, NameText } from "../../../parts/text/game-text.tsx";
 import { ViewPage } from "../../../parts/view-page.tsx";
+import { useRoleTitle } from "../../../state/session/person.ts";
 import { useAdmin, useAdminQuery, useAdminRights } from "../../../state/session/use-admin.ts";
 import { ChangeDialog, FieldGroup, FormFrame, useApiForm } from "../form.tsx";
 import { SmallButton } from "../layout.tsx";
@@ -28,6 +29,7 @@ export function RolesPart({ parts }: { readonly parts: ReactNode }) {
   const { t } = useTranslation(["operatorPeople", "operator"]);
   const admin = useAdmin();
   const { isOperator } = useAdminRights();
+  const titleOf = useRoleTitle();
   const list = useAdminQuery(["roles"], admin.listRoles);
   const editing = useDialog<RoleResource>();
   const deleting = useDialog<RoleResource>();
@@ -52,7 +54,7 @@ export function RolesPart({ parts }: { readonly parts: ReactNode }) {
               <Stack gap={4} flex="1 1 20rem" miw={0}>
                 <Group gap="xs">
                   <Text fw={650}>
-                    <NameText text={role.title} />
+                    <NameText text={titleOf(role)} />
                   </Text>
                   <Text size="sm" c="dimmed" ff="monospace">
                     {role.name}
@@ -64,13 +66,13 @@ export function RolesPart({ parts }: { readonly parts: ReactNode }) {
                 <Group gap="xs">
                   <SmallButton
                     text={t("operator:edit")}
-                    name={t("roles.edit", { title: markInvisible(role.title) })}
+                    name={t("roles.edit", { title: markInvisible(titleOf(role)) })}
                     onClick={() => editing.open(role)}
                   />
                   {!isFirstRole(role.name) && (
                     <SmallButton
                       text={t("roles.delete")}
-                      name={t("roles.deleteName", { title: markInvisible(role.title) })}
+                      name={t("roles.deleteName", { title: markInvisible(titleOf(role)) })}
                       color="red"
                       onClick={() => deleting.open(role)}
                     />
@@ -88,7 +90,7 @@ export function RolesPart({ parts }: { readonly parts: ReactNode }) {
         state={deleting}
         title={t("roles.deletion.title")}
         label={t("roles.deletion.action")}
-        nameOf={({ title }) => title}
+        nameOf={titleOf}
         text={(name) => t("roles.deletion.text", { name })}
         change={(role) => admin.deleteRole(role.name)}
         invalidates={["roles"]}

@@ -2,9 +2,11 @@
 import { Alert, Anchor, Button, Group, List, Menu, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { ERRORS } from "../../../../core/errors.ts";
 import type { KeyResource } from "../../../../core/wire/key.ts";
+import type { PageOf } from "../../../../core/wire/page.ts";
 import type { ServerResource } from "../../../../core/wire/server.ts";
-import { readAllPages } from "../../../api/request.ts";
+import { type ApiError, readAllPages } from "../../../api/request.ts";
 import { Dialog, useDialog } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { type ShownColumn, valueColumn } from "../../../parts/table/table-columns.ts";
@@ -14,7 +16,7 @@ import { hrefOf, serverBase } from "../../../state/route.ts";
 import { useAdmin, useAdminQuery, useAdminRights, usePagedList } from "../../../state/session/use-admin.ts";
 import { useFormat } from "../../../state/time/use-format.ts";
 import { AlertsForm } from "../alerts/alerts-form.tsx";
-import { FormError, FormFrame, useApiForm } from "../form.tsx";
+import { FormFrame, useApiForm } from "../form.tsx";
 import { MoreMenu, SmallButton, SuccessMessage, widthOfButtons } from "../layout.tsx";
 import { makeButtons, makeColumn, PagedTable } from "../list-frame.tsx";
 import { MapImageForm } from "./map-image-form.tsx";
@@ -267,7 +269,7 @@ function DeleteServerForm(props: {
   const { server } = props;
   const query = { server_id: server.server_id, limit: COUNT_MAX };
   const keys = useAdminQuery(["keys", "count", server.server_id], () => admin.listKeys(query));
-  const waiting = useAdminQuery(["commands", "count", server.server_id], () =>
+  const commands = useAdminQuery(["commands", "count", server.server_id], () =>
     admin.listCommands({ ...query, status: "queued" }),
   );
   const webhooks = useAdminQuery(["webhooks", "count", server.server_id], () => admin.listWebhooks(query));
@@ -280,13 +282,17 @@ function DeleteServerForm(props: {
     invalidates: ["servers", "keys", "commands", "blocks", "webhooks", "people", "alerts"],
     onDone: ({ revoked_keys: revoked, failed_commands: failed }) => props.onDone(revoked, failed),
   });
-  const counted = [keys, waiting, webhooks, people];
   const counts = {
-    webhooks: countOf(webhooks.value?.items),
-    people: countOf(people.value?.items),
-    [keys.value?.next ? "keysMore" : "keys"]: countOf(keys.value?.items.filter(isNotRevoked)),
-    commands: countOf(waiting.value?.items),
+    webhooks: countOf(webhooks),
+    people: countOf(people),
+    keys: countOf(keys, isNotRevoked),
+    commands: countOf(commands),
   };
+  function writeCount(name: keyof typeof counts): string | undefined {
+    const { count, hasMore } = counts[name];
+    if (count === 0) return hasMore ? t(`uncounted.${name}`) : undefined;
+    return t(`goes.${hasMore && (name === "keys" || name === "people") ? (`${name}More` as const) : name}`, { count });
+  }
   return (
     <FormFrame
       form={form}
@@ -299,19 +305,18 @@ function DeleteServerForm(props: {
         <NamedSentence names={[server.name]} write={(name) => t("deleteText", { name })} />
       </Text>
       <div role="status">
-        {counted.some(({ isLoading }) => isLoading) ? (
+        {[webhooks, people, keys, commands].some(({ isLoading }) => isLoading) ? (
           <Text>{t("counting")}</Text>
         ) : (
           <List size="sm" spacing={2}>
             <List.Item>{t("goes.past")}</List.Item>
-            {Object.entries(counts).map(
-              ([name, count]) =>
-                count > 0 && <List.Item key={name}>{t(`goes.${name as "keys"}`, { count })}</List.Item>,
-            )}
+            {(["webhooks", "people", "keys", "commands"] as const).map((name) => {
+              const text = writeCount(name);
+              return text !== undefined && <List.Item key={name}>{text}</List.Item>;
+            })}
           </List>
         )}
       </div>
-      <FormError error={keys.error} />
       <TextInput
         {...form.field("typed")}
         label={t(confirmation === server.server_id ? "typeId" : "typeName")}
@@ -324,8 +329,13 @@ function DeleteServerForm(props: {
   );
 }
 
-function countOf(items: readonly unknown[] | undefined): number {
-  return items?.length ?? 0;
+/** What could not be read has more than none. Without an archive there are no webhooks. */
+function countOf<T>(
+  { value, error }: { readonly value: PageOf<T> | undefined; readonly error: ApiError | undefined },
+  isCounted: (item: T) => boolean = () => true,
+): { readonly count: number; readonly hasMore: boolean } {
+  if (!value) return { count: 0, hasMore: error?.code !== ERRORS.notConfigured.code };
+  return { count: value.items.filter(isCounted).length, hasMore: value.next !== null };
 }
 
 function isNotRevoked({ revoked_at: at }: KeyResource): boolean {
