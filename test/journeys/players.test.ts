@@ -454,8 +454,9 @@ test("who was there at a moment", async () => {
   expect(later.items.map(({ player: name }) => name)).toEqual(["Ann:1"]);
   expect(await present(start - 10 * MINUTE)).toEqual({ at: start - 10 * MINUTE, known: false, items: [] });
   expect((await ask("/history/present")).status).toBe(200);
-  for (const at of ["x", String(gatehouse.clock.now + 1)])
-    expect((await ask(`/history/present?at=${at}`)).status).toBe(400);
+  const toCome = gatehouse.clock.now + 1;
+  expect(await present(toCome)).toEqual({ at: toCome, known: false, items: [] });
+  expect((await ask("/history/present?at=x")).status).toBe(400);
   expect((await ask("/history/present", await addKey(["Players"]))).body).toMatchObject({ code: 5011 });
 });
 

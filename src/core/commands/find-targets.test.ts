@@ -15,6 +15,7 @@ describe("the targets of a command", () => {
     expect(findTargets(":kick bob", PLAYERS)).toEqual(["Bob:1"]);
     expect(findTargets(":kick BOBB", PLAYERS)).toEqual(["Bobby:2"]);
     expect(findTargets(":kick zO", PLAYERS)).toEqual(["Zoë:4"]);
+    expect(findTargets(":kick ΦΩΣ", playersOf("φωσφόρος:7"))).toEqual(["φωσφόρος:7"]);
     expect(findTargets("  :tp   al,bobby  x", PLAYERS)).toEqual(["Alice:3", "Bobby:2"]);
   });
 

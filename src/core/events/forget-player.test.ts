@@ -114,6 +114,13 @@ describe("texts", () => {
     expect(JSON.parse(erased).Description).toBe("Bob\u0301 and deleted");
   });
 
+  test("a name that ends with a sigma is found in every case", () => {
+    const greek = new PlayerEraser({ id: "9", names: ["Νίκος"] });
+    expect(greek.eraseName("ΝΊΚΟΣ")).toBe("deleted");
+    const text = JSON.stringify({ Description: "ΝΊΚΟΣ.Ατ νίκοσ, νίκος" });
+    expect(JSON.parse(greek.erase(text)).Description).toBe("deleted.Ατ deleted, deleted");
+  });
+
   test("a player named like what takes the names' place", () => {
     const odd = new PlayerEraser({ id: "9", names: ["deleted", "0"] });
     expect(JSON.parse(odd.erase('{"Description":"deleted 0 9"}')).Description).toBe("deleted deleted 0");

@@ -1,6 +1,8 @@
 // How a player is taken out of events: `Name:id` becomes `deleted:0`, an id 0 and a name `deleted`. Pure: works on the JSON
 // text of an event, keeps exact numbers exact, and returns the same text when it does not mention the player.
+
 import { parseExactJson } from "../exact-json.ts";
+import { foldCase } from "../fold-case.ts";
 import { playerIdOf } from "./elements.ts";
 
 export const FORGOTTEN_ID = "0";
@@ -59,7 +61,7 @@ export function findNames(text: string, id: string): string[] {
 export class PlayerEraser {
   readonly #id: string;
   readonly #names: ReadonlySet<string>;
-  /** In lower case and as JSON text holds them; a text without any of them is not parsed. */
+  /** Without case and as JSON text holds them; a text without any of them is not parsed. */
   readonly #needles: readonly string[];
   readonly #words: readonly RegExp[];
 
@@ -67,8 +69,8 @@ export class PlayerEraser {
     // A longer name first, because it may begin with a shorter one.
     const known = names.filter((name) => name !== "").toSorted((a, b) => b.length - a.length);
     this.#id = id;
-    this.#names = new Set(known.map((name) => name.toLowerCase()));
-    this.#needles = [id, ...known.map((name) => JSON.stringify(name).slice(1, -1).toLowerCase())];
+    this.#names = new Set(known.map(foldCase));
+    this.#needles = [id, ...known.map((name) => foldCase(JSON.stringify(name).slice(1, -1)))];
     const patterns = joinNames(known.map(escapePattern)).map((words) => `(?<name>${words})`);
     // An id is no word inside of a number with a fraction.
     const idPattern = `(?<!\\d\\.)${id}(?!\\.\\d)`;
@@ -81,8 +83,8 @@ export class PlayerEraser {
 
   /** `data` or `meta` of an event as JSON text. `isStaff`: the field Name holds a player's name. */
   erase(text: string, isStaff = false): string {
-    const lower = text.toLowerCase();
-    if (!this.#needles.some((needle) => lower.includes(needle))) return text;
+    const folded = foldCase(text);
+    if (!this.#needles.some((needle) => folded.includes(needle))) return text;
     const before = parseExactJson(text);
     const after = this.#eraseFields(before, isStaff);
     return after === before ? text : JSON.stringify(after);
@@ -99,7 +101,7 @@ export class PlayerEraser {
   }
 
   eraseName(name: string): string {
-    return this.#names.has(name.toLowerCase()) ? FORGOTTEN_NAME : name;
+    return this.#names.has(foldCase(name)) ? FORGOTTEN_NAME : name;
   }
 
   /** Returns the same object when nothing in it names the player. */

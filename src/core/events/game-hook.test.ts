@@ -131,7 +131,7 @@ describe("a kind that is not known", () => {
       "custom.unknown",
       { Event: "New", Data: JSON.stringify(cyrillic) },
     ]);
-    const Data = `"${"🚓".repeat(2_047)}`;
+    const Data = `"${"🚓".repeat(UNKNOWN_DATA_MAX - 1)}`;
     expect(dataOf({ event: "New", data: "🚓".repeat(9_000) })).toEqual(["custom.unknown", { Event: "New", Data }]);
   });
 });

@@ -115,10 +115,11 @@ function toUnknown(element: Element, kind: string): ToldCustom {
   };
 }
 
-/** Half of a surrogate pair would be no character. */
+/** Characters are code points. */
 function cutText(text: string, charactersMax: number): string {
-  const isPairCut = /[\ud800-\udbff]/.test(text.charAt(charactersMax - 1));
-  return text.slice(0, isPairCut ? charactersMax - 1 : charactersMax);
+  return Array.from(text.slice(0, 2 * charactersMax))
+    .slice(0, charactersMax)
+    .join("");
 }
 
 type Fit = (value: unknown) => boolean;

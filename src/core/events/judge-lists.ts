@@ -1,4 +1,5 @@
 // What the four log lists of a reading add to the ledger: entries that no reading showed before, and gaps.
+import { foldCase } from "../fold-case.ts";
 import type { SentCommand } from "../ports/commands.ts";
 import type { EventMeta, Gap } from "../wire/event-data.ts";
 import { type Element, playerIdOf, playersOf } from "./elements.ts";
@@ -209,7 +210,7 @@ export function findTargets(command: unknown, players: ReadonlyMap<string, Playe
   if (argument === undefined || !players || players.size === 0) return [];
   const known = Array.from(players, ([id, { Player = '""' }]): Known => {
     const reference: string = JSON.parse(Player);
-    return { id, reference, name: reference.slice(0, Math.max(0, reference.lastIndexOf(":"))).toLowerCase() };
+    return { id, reference, name: foldCase(reference.slice(0, Math.max(0, reference.lastIndexOf(":")))) };
   });
   const targets = new Set<string>();
   for (const part of argument.split(",")) {
@@ -219,11 +220,11 @@ export function findTargets(command: unknown, players: ReadonlyMap<string, Playe
   return [...targets];
 }
 
-/** In lower case; undefined for a command that names no player. */
+/** Without case; undefined for a command that names no player. */
 function findArgument(command: string): string | undefined {
   const [, name, argument] = /^\s*[:;]?\s*(\S+)\s+(\S+)/.exec(command.slice(0, ARGUMENT_LENGTH_MAX)) ?? [];
   if (name === undefined || WITHOUT_PLAYER.has(name.toLowerCase())) return undefined;
-  return argument?.toLowerCase();
+  return argument && foldCase(argument);
 }
 
 /** A whole name counts before the beginning of others. */

@@ -70,6 +70,15 @@ describe("a refusal in the game API's form", () => {
     });
   });
 
+  test("a block ends at the same second, whenever it is asked", () => {
+    const blocked_until = Math.ceil(NOW / 1000) * 1000 + 7;
+    const resets = [0, 400, 999].map((passed) => {
+      const refusal = refuse(ERRORS.spamBlocked, { blocked_until, retry_after: 1 });
+      return toGameError(refusal, null, NOW + passed).headers["X-RateLimit-Reset"];
+    });
+    expect(new Set(resets)).toEqual(new Set([String(Math.ceil(blocked_until / 1000))]));
+  });
+
   test.each([
     [0, 500],
     [1001, 500],

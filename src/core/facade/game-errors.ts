@@ -136,7 +136,8 @@ function toUpstreamError(refusal: Refusal, now: number): GameError {
 function toLimitError(message: string, refusal: Refusal, resetAt: number | null, now: number): GameError {
   const told = Number(refusal.fields?.retry_after ?? refusal.headers?.["Retry-After"] ?? RETRY_AFTER_DEFAULT);
   const seconds = Number.isFinite(told) ? Math.max(1, Math.ceil(told)) : RETRY_AFTER_DEFAULT;
-  const end = resetAt ?? now + seconds * 1000;
+  const until = resetAt ?? refusal.fields?.blocked_until;
+  const end = typeof until === "number" ? until : now + seconds * 1000;
   return {
     status: LIMITED.status,
     body: { code: LIMITED.code, message, retry_after: seconds, bucket: LIMIT_BUCKET },

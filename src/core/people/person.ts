@@ -1,4 +1,5 @@
 // People: those who sign in to the dashboard. All of them are in memory, because requests are checked against their roles.
+import { foldCase } from "../fold-case.ts";
 
 export const PEOPLE_MAX = 1_000;
 export const PERSON_NAME_MAX = 50;
@@ -25,7 +26,7 @@ const INVISIBLE = /\p{Cf}+/gu;
 
 /** Two names are the same when these are: without case, and without what nobody sees, so that no name passes for another. */
 export function foldName(name: string): string {
-  return name.normalize("NFKC").replace(INVISIBLE, "").replace(/\s+/g, " ").trim().toLowerCase();
+  return foldCase(name.normalize("NFKC").replace(INVISIBLE, "").replace(/\s+/g, " ").trim());
 }
 
 /** A person's limit, block and usage are apart for each server, under this id, where a key has its own. */

@@ -60,6 +60,7 @@ test("a part of any name is found without case, and what is written can be store
   );
   for (const query of ["ZOË", "zoe\u0308", "Ｚｏë", "oë2"])
     expect(matchesQuery(query, "1", ["Old", "Zoë2"])).toBe(true);
+  for (const query of ["φως", "ΦΩΣ", "φωσφ"]) expect(matchesQuery(query, "1", ["ΦΩΣΦΟΡΟΣ"])).toBe(true);
   // Names of the game have 20 letters at most.
   const names = Array.from({ length: KEPT_NAMES_MAX }, (_, n) => `TwentyLettersLong${100 + n}`);
   for (const name of names) expect(matchesQuery(name, "1", names)).toBe(true);

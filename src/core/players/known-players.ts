@@ -1,7 +1,9 @@
 // What is known of everybody who was ever seen on a server: names, times, kills. It is added to with every record, so that
 // questions need not look through sessions and events. Pure.
+
 import { FORGOTTEN_ID } from "../events/forget-player.ts";
 import type { NewEvent } from "../events/new-event.ts";
+import { foldCase } from "../fold-case.ts";
 import type { HistoryChange } from "../history/history.ts";
 import type { Stay } from "../history/sessions.ts";
 import { findPlayerId, nameOf } from "../history/shown-players.ts";
@@ -84,7 +86,7 @@ export function writeSearch(names: readonly string[]): string {
 
 /** Without case and spelling variants, so that a name is found however it is typed. */
 export function foldName(text: string): string {
-  return text.normalize("NFKC").toLowerCase();
+  return foldCase(text.normalize("NFKC"));
 }
 
 export function matchesQuery(query: string, player: string, names: readonly string[]): boolean {

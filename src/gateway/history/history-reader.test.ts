@@ -193,6 +193,14 @@ describe("who was there at a moment is known", () => {
     const validUntil = AT + 70_000 + MINUTE;
     expect([await isKnown(validUntil), await isKnown(validUntil + 1)]).toEqual([true, false]);
   });
+
+  test("but not of a moment to come, though a reading is valid until then", async () => {
+    const reader = new HistoryReader(new FakeStore([AFTER]));
+    const { last } = AFTER.open.counts;
+    const [now, until] = [last?.at ?? 0, last?.until ?? 0];
+    expect([(await reader.readPresent("srv_a", now, now)).known, until > now]).toEqual([true, true]);
+    expect((await reader.readPresent("srv_a", until, now)).known).toBe(false);
+  });
 });
 
 test("peaks have the open minutes of the period, and no others", async () => {

@@ -97,7 +97,7 @@ export class HistoryReader {
     return { items: sessions.map(describeSession), next };
   }
 
-  /** Who was there at a moment, not after `now`. */
+  /** Who was there at a moment. Nothing is known of one to come. */
   async readPresent(serverId: string, at: number, now: number): Promise<PresentHistory> {
     const resolution = RESOLUTIONS.find((one) => now - at <= (RESOLUTION_KEPT_MS[one] ?? Number.POSITIVE_INFINITY));
     const period = alignPeriod({ from: at, to: at + 1 }, resolution ?? "1d");
@@ -115,7 +115,7 @@ export class HistoryReader {
     const isKept = !isInGap && now - at <= HISTORY_KEPT_MS;
     const around = { ...period, to: Math.min(period.to, now) };
     const isBefore = () => isKnownIn(around, [...counts, ...listOpenMinutes(open.counts, now)], sessions.length > 0);
-    const known = isKept && last !== null && at <= last.until && (at >= last.at || isBefore());
+    const known = isKept && at <= now && last !== null && at <= last.until && (at >= last.at || isBefore());
     return { at, known, items: sessions.map(describeSession) };
   }
 

@@ -97,7 +97,7 @@ const SEARCH_FIELDS = {
         twice: TWICE,
         mayBeEmpty: true,
       },
-      new RegExp(`^[\\s\\S]{0,${QUERY_LENGTH_MAX}}$`),
+      new RegExp(`^[\\s\\S]{0,${QUERY_LENGTH_MAX}}$`, "u"),
     ),
   },
   here: oneOf(["true", "false"], {
