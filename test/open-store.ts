@@ -73,6 +73,13 @@ export async function openTestPostgres({
   return store;
 }
 
+/** Creates the tables of the store in an empty database. */
+export async function migrateStore(url: string): Promise<void> {
+  const driver = new PostgresDriver({ url, migrations: STORE_MIGRATIONS, connectionsMax: 1 });
+  await driver.check();
+  await driver.close();
+}
+
 /** As another instance does with one that was not seen for too long. */
 export async function reapInstance(url: string, instanceId: string, now: number): Promise<void> {
   const driver = new PostgresDriver({ url, migrations: STORE_MIGRATIONS, connectionsMax: 1 });

@@ -70,6 +70,8 @@ export class PostgresServer {
   readonly #command: readonly string[];
   #child: Process | undefined;
   #databases = 0;
+  /** The databases that are copied, by what has filled them. */
+  readonly #filled = new Map<(url: string) => Promise<void>, Promise<string>>();
 
   constructor(data: string, folder: string, port: number, settings: readonly string[]) {
     this.port = port;
@@ -87,9 +89,26 @@ export class PostgresServer {
 
   /** Creates an empty database and returns its URL. */
   async createDatabase(): Promise<string> {
+    return this.urlOf(await this.#create());
+  }
+
+  /** Creates a database as `fill` leaves an empty one. It is filled once and then copied, because migrations take longer. */
+  async createFilledDatabase(fill: (url: string) => Promise<void>): Promise<string> {
+    const filled = this.#filled.get(fill) ?? this.#createFilled(fill);
+    this.#filled.set(fill, filled);
+    return this.urlOf(await this.#create(await filled));
+  }
+
+  async #createFilled(fill: (url: string) => Promise<void>): Promise<string> {
+    const name = await this.#create();
+    await fill(this.urlOf(name));
+    return name;
+  }
+
+  async #create(template = "template1"): Promise<string> {
     const name = `test_${++this.#databases}`;
-    await this.ask(`CREATE DATABASE ${name}`);
-    return this.urlOf(name);
+    await this.ask(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    return name;
   }
 
   /** `folder` is given to the user of the server. */

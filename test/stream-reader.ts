@@ -62,6 +62,14 @@ export class SseReader {
     return messages;
   }
 
+  /** The next message that is no heartbeat: a clock that is advanced may bring some before an event is recorded. */
+  async takeEvent(): Promise<SseMessage> {
+    for (;;) {
+      const [message] = await this.take(1);
+      if (message && message.event !== "heartbeat") return message;
+    }
+  }
+
   async cancel(): Promise<void> {
     await this.#reader.cancel();
   }

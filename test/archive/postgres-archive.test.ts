@@ -14,8 +14,14 @@ beforeAll(async () => {
 });
 afterAll(stopPostgresServers);
 
+async function migrate(url: string): Promise<void> {
+  const archive = openPostgresArchive(url);
+  await archive.check();
+  await archive.close();
+}
+
 async function createHarness(): Promise<ArchiveHarness> {
-  let url = await server.createDatabase();
+  let url = await server.createFilledDatabase(migrate);
   const open: PostgresArchive[] = [];
   return {
     async open() {

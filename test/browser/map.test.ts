@@ -35,9 +35,9 @@ async function showList(page: Page): Promise<void> {
 async function hashCanvas(page: Page): Promise<number> {
   return page.evaluate<number>(`new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
     const canvas = document.querySelector("canvas.map-canvas");
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     let hash = 0;
-    for (let at = 0; at < data.length; at += 4) hash = (hash * 31 + data[at] + data[at + 1] * 7 + data[at + 2] * 13) | 0;
+    for (let at = 0; at < pixels.length; at++) hash = (Math.imul(hash, 31) + pixels[at]) | 0;
     resolve(hash);
   })))`);
 }

@@ -1,12 +1,12 @@
 // Runs every command and every program of the pages that a new user reads, in order and as printed, in a new folder and
-// with real processes of this checkout.
+// with real processes: of this checkout on the pages of the first start, else of the program that every test uses.
 import { afterEach, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { signStandardMessage, toStandardTest, writeWebhookSecret } from "../../src/core/webhooks/standard.ts";
 import { ASYNC_PYTHONS, aiohttp } from "../clients/python-at-hand.ts";
 import { program, testWith } from "../needs.ts";
-import { CHECKOUT, serve, stop } from "../run-gatehouse.ts";
+import { CHECKOUT, PROGRAM, serve, stop } from "../run-gatehouse.ts";
 import { cleanUp, findFreePort, makeFolder } from "../temporary.ts";
 import { listPageBlocks, type PageBlock, parseBlocks, ROOT } from "./page-blocks.ts";
 import { makeCheckout, openTerminal, type Terminal } from "./terminal.ts";
@@ -174,7 +174,7 @@ test("every block that is listed as not run is still on its page", () => {
 testWith(program("bash"), program("curl"), program("npm"))(
   "README.md works as printed, and so does the line that the start prints",
   async () => {
-    const cwd = makeCheckout();
+    const cwd = makeCheckout(CHECKOUT);
     const port = String(findFreePort());
     const printed = await followPage("README.md", {
       cwd,
@@ -191,7 +191,7 @@ testWith(program("bash"), program("curl"), program("npm"))(
 testWith(program("bash"), program("curl"), program("npm"))(
   "docs/getting-started.md works as printed, up to a game API that is not simulated by Gatehouse itself",
   async () => {
-    const cwd = makeCheckout();
+    const cwd = makeCheckout(CHECKOUT);
     const port = String(findFreePort());
     // A process of its own takes the place of the real game API.
     const gameApi = await serve({ program: CHECKOUT, cwd: makeFolder() }, ["simulate", "--port", "0"]);
@@ -217,7 +217,7 @@ testWith(
   "docs/bots.md works as printed after npm start alone, and its programs in a folder that npm init made",
   async () => {
     const cwd = makeCheckout();
-    const gatehouse = await serve({ program: CHECKOUT, cwd, env: { GATEHOUSE_COMMAND_INTERVAL_MS: "50" } });
+    const gatehouse = await serve({ cwd, env: { GATEHOUSE_COMMAND_INTERVAL_MS: "50" } });
     const before = canRunTypeScript() ? [] : [NODE_FOR_TYPESCRIPT];
     const printed = await followPage("docs/bots.md", {
       cwd,
@@ -257,7 +257,7 @@ testWith(program("bash"), program("curl"), program("npm"))(
     expect(printed).toContain('"calls":[');
 
     const workflow = listPageBlocks("docs/testing-your-bot.md").find(({ language }) => language === "yaml")?.text ?? "";
-    const line = workflow.match(/^ +- run: (.* sandbox .*)$/m)?.[1]?.replace("../gatehouse/gatehouse", CHECKOUT);
+    const line = workflow.match(/^ +- run: (.* sandbox .*)$/m)?.[1]?.replace("../gatehouse/gatehouse", PROGRAM);
     const bot = openTerminal(makeFolder(), {});
     await bot.type("npm init -y\nnpm pkg set scripts.test='curl -s $GATEHOUSE_SIMULATOR_URL/_calls'\n");
     expect(await bot.type(`${line}\n`)).toContain('"calls":[');
@@ -277,7 +277,7 @@ testWith(
   "docs/events.md and docs/history.md work as printed after npm start alone, and programs go on where they stopped",
   async () => {
     const cwd = makeCheckout();
-    const gatehouse = await serve({ program: CHECKOUT, cwd });
+    const gatehouse = await serve({ cwd });
     const key = findKey(gatehouse.stdout);
     const third = (await readFirstEvents(gatehouse.url, key)).at(2);
     const printed = await followPage("docs/events.md", {
@@ -376,7 +376,7 @@ testWith(program("bash"), program("curl"), program("python3"))(
         return Response.json({ id: "1" });
       },
     });
-    const gatehouse = await serve({ program: CHECKOUT, cwd, env: { GATEHOUSE_WEBHOOKS_PRIVATE: "allow" } });
+    const gatehouse = await serve({ cwd, env: { GATEHOUSE_WEBHOOKS_PRIVATE: "allow" } });
     const env = { GATEHOUSE_PORT: String(gatehouse.port) };
     const port = String(findFreePort());
     const create = "./gatehouse webhooks create --server Demo --label";
@@ -436,7 +436,7 @@ testWith(program("bash"), program("curl"), program("openssl"))(
   "docs/operating.md works as printed in a checkout that npm start has used, from nothing to two servers behind TLS",
   async () => {
     const cwd = makeCheckout();
-    await stop(await serve({ program: CHECKOUT, cwd }));
+    await stop(await serve({ cwd }));
     const ports = { "8443": String(findFreePort()), "9000": String(findFreePort()) };
     const printed = await followPage("docs/operating.md", {
       cwd,

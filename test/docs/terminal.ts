@@ -3,6 +3,7 @@
 import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PROGRAM } from "../run-gatehouse.ts";
 import { makeFolder, undoLater } from "../temporary.ts";
 import { within } from "../until.ts";
 import { ROOT } from "./page-blocks.ts";
@@ -99,12 +100,16 @@ export function openTerminal(cwd: string, env: Readonly<Record<string, string>>)
   };
 }
 
-/** A folder that looks like this checkout, so that the data folder and .env of a reader are not made in it. */
-export function makeCheckout(): string {
+/**
+ * A folder that looks like this checkout, so that the data folder and .env of a reader are not made in it. Its ./gatehouse is
+ * `program`: the binary of a whole run answers in a third of the time that the sources need.
+ */
+export function makeCheckout(program = PROGRAM): string {
   const folder = makeFolder();
   for (const name of readdirSync(ROOT)) {
-    if (!["data", ".env", ".git"].includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
+    if (!["data", ".env", ".git", "gatehouse"].includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
   }
+  symlinkSync(program, join(folder, "gatehouse"));
   return folder;
 }
 

@@ -26,9 +26,9 @@ import { type Disturbance, runTurmoil } from "./turmoil.ts";
 /** What the contract promises. */
 const GO_ON_WITHIN_MS = 30_000;
 const ROUND: readonly Disturbance[] = [
-  ...Array<Disturbance>(5).fill("kill"),
-  ...Array<Disturbance>(2).fill("freeze"),
-  ...Array<Disturbance>(2).fill("postgres-kill"),
+  ...Array<Disturbance>(repeat({ usual: 2, long: 5 })).fill("kill"),
+  ...Array<Disturbance>(repeat({ usual: 1, long: 2 })).fill("freeze"),
+  ...Array<Disturbance>(repeat({ usual: 1, long: 2 })).fill("postgres-kill"),
   "postgres-freeze",
   "redis-kill",
   "redis-freeze",

@@ -398,7 +398,7 @@ describe("the budget of the game API", () => {
   }
 
   test("is one for all: many servers read on four instances at once never meet its limit", async () => {
-    const { calls, limited } = await readAll(await addHomes(60));
+    const { calls, limited } = await readAll(await addHomes(40));
     expect(limited).toBe(0);
     expect(calls).toBeLessThanOrEqual(READ_LIMIT);
     // Almost the whole budget is used.
@@ -428,7 +428,7 @@ describe("the budget of the game API", () => {
   });
 
   test("cannot be made larger by whoever writes into Redis", async () => {
-    const homes = await addHomes(50);
+    const homes = await addHomes(40);
     let isOver = false;
     const spoiling = (async () => {
       const budget = { limit: 10_000, remaining: 10_000, resetAt: 0, pausedUntil: 0 };

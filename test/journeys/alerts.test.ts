@@ -92,14 +92,6 @@ describe("the rules of a server", () => {
   });
 });
 
-/** The next event. The test's clock may bring a heartbeat before it is recorded. */
-async function takeEvent(reader: SseReader) {
-  for (;;) {
-    const [message] = await reader.take(1);
-    if (message?.event !== "heartbeat") return message;
-  }
-}
-
 test("an alert is raised and cleared once on a stream, over a restart, for those who may read its section", async () => {
   const server = await gatehouse.addServer({ serverKey: "test-Alerts" });
   const { token } = await gatehouse.addKey(server);
@@ -118,8 +110,8 @@ test("an alert is raised and cleared once on a stream, over a restart, for those
   await before.take(1);
   kills = [kill(1), kill(2), kill(3)];
   await readServer(10_000);
-  const raised = await takeEvent(before);
-  expect(raised?.data).toMatchObject({
+  const raised = await before.takeEvent();
+  expect(raised.data).toMatchObject({
     type: "alert.raised",
     source: "gateway",
     data: { rule: "kills", subject: "Bob:2", text: "Bob killed 3 players within 60 seconds." },
@@ -127,15 +119,15 @@ test("an alert is raised and cleared once on a stream, over a restart, for those
   });
   await before.cancel();
   await restart();
-  const after = await open(raised?.id);
+  const after = await open(raised.id);
   await after.take(1);
   await readServer(20_000);
   await readServer(40_000);
-  const cleared = await takeEvent(after);
-  expect(cleared?.data).toMatchObject({
+  const cleared = await after.takeEvent();
+  expect(cleared.data).toMatchObject({
     type: "alert.cleared",
     data: { rule: "kills", subject: "Bob:2" },
-    meta: { events: raised?.data.meta.events },
+    meta: { events: raised.data.meta.events },
   });
   await after.cancel();
   const all = async (key: string) => {
@@ -143,7 +135,7 @@ test("an alert is raised and cleared once on a stream, over a restart, for those
     return ((await answer.json()) as { items: { type: string }[] }).items.map(({ type }) => type);
   };
   expect([await all(token), await all(other)]).toEqual([["alert.raised", "alert.cleared"], []]);
-  const ids: string[] = raised?.data.meta.events ?? [];
+  const ids: string[] = raised.data.meta.events ?? [];
   const page = await gatehouse.get("/v2/game/server/events?after=earliest&types=player.killed", token);
   const { items } = (await page.json()) as { items: { id: string }[] };
   expect(items.map(({ id }) => id)).toEqual(ids);
@@ -164,7 +156,7 @@ test("an alert about a call ends at once when somebody claims the call, without 
   calls = [{ Caller: "Bob:2", Moderator: null, Timestamp: clock.now / 1_000 }];
   await readServer(5_000);
   await readServer(60_000);
-  const told = await stream.take(2);
+  const told = [await stream.takeEvent(), await stream.takeEvent()];
   expect(told.map(({ event }) => event)).toEqual(["modcall.opened", "alert.raised"]);
   const readings = game.calls.length;
   const list = await gatehouse.get("/v2/game/server/modcalls", token);
@@ -174,7 +166,7 @@ test("an alert about a call ends at once when somebody claims the call, without 
     headers: { Authorization: `Bearer ${token}` },
   });
   expect(claimed.status).toBe(200);
-  const [cleared] = await stream.take(1);
-  expect([cleared?.event, cleared?.data.meta.code, game.calls.length]).toEqual(["alert.cleared", "claimed", readings]);
+  const cleared = await stream.takeEvent();
+  expect([cleared.event, cleared.data.meta.code, game.calls.length]).toEqual(["alert.cleared", "claimed", readings]);
   await stream.cancel();
 });

@@ -186,9 +186,9 @@ describe("a change of the server", () => {
     expect(frame?.event).toEqual(page);
     await read({ JoinKey: "FirstSecret", Name: "City" });
     await read({ JoinKey: "SecondSecret", Name: "Village" });
-    const [next] = await sse.take(1);
-    expect(next?.data).toMatchObject({ data: { JoinKey: "", Name: "Village" }, meta: { before: { Name: "City" } } });
-    expectNoSecret(next?.raw ?? "", "stream");
+    const next = await sse.takeEvent();
+    expect(next.data).toMatchObject({ data: { JoinKey: "", Name: "Village" }, meta: { before: { Name: "City" } } });
+    expectNoSecret(next.raw, "stream");
     await sse.cancel();
     socket.socket.close();
   });
@@ -206,7 +206,7 @@ test("a role hides for everybody who has it, at once, and open streams end", asy
   await sse.take(1);
   await put(["JoinKey", "Location"]);
   expectNoSecret(await readText(), "a read");
-  expect((await sse.take(1))[0]).toMatchObject({ event: "bye", data: { code: 5011 } });
+  expect(await sse.takeEvent()).toMatchObject({ event: "bye", data: { code: 5011 } });
   expect((await ask("/v2/game/server/map", guest)).status).toBe(403);
   expect(await readAs<object>(await ask("/v2/game/key", guest))).toMatchObject({
     label: "Gus",

@@ -5,7 +5,7 @@ import { SoakLoad } from "./soak-load.ts";
 import { listErrors, runSoak } from "./soak-run.ts";
 import type { SoakStage } from "./soak-stage.ts";
 
-const DURATION_MS = 8_000;
+const DURATION_MS = 4_000;
 const RATE = 100;
 
 afterEach(cleanUp);

@@ -4,7 +4,7 @@ import { repeat } from "../long.ts";
 import { cleanUp } from "../temporary.ts";
 import { runKillCycles } from "./kill-cycles.ts";
 
-const KILLS = repeat({ usual: 3, long: 200 });
+const KILLS = repeat({ usual: 2, long: 200 });
 
 afterEach(cleanUp);
 

@@ -10,7 +10,7 @@ import { RedisLink } from "../../src/shared/redis-link.ts";
 import { FaultProxy } from "../fault-proxy.ts";
 import { makeCertificate } from "../make-certificate.ts";
 import { program, testWith } from "../needs.ts";
-import { startSentinelGroup } from "../redis-sentinel.ts";
+import { type SentinelLocks, startSentinelGroup } from "../redis-sentinel.ts";
 import { type RedisServer, startRedis, startRedisCluster, stopRedisServers } from "../redis-server.ts";
 import { cleanUp, findFreePort, makeFolder } from "../temporary.ts";
 import { until } from "../until.ts";
@@ -244,29 +244,27 @@ test("a cluster whose nodes are all frozen: who has waited for one of them waits
 });
 
 describe("with sentinels", () => {
-  test.each([
-    ["killed", {}],
-    ["frozen", { password: "secret", areSentinelsLocked: true }],
-    ["killed", { password: "secret" }],
-  ])("a primary that is %s is replaced, and all instances share the new one: %j", async (how, locks) => {
+  async function expectReplaced(how: "killed" | "frozen", locks: SentinelLocks): Promise<void> {
     const group = await startSentinelGroup(locks);
     const address = getAddress(group.url);
     const [one, two] = [await open(address), await open(address)];
-    await one.judge("key_a", TO_BLOCK);
+    const keyOf = (name: string) => `${name} ${group.url}`;
+    await one.judge(keyOf("a"), TO_BLOCK);
     const primary = await group.findPrimary();
     if (how === "frozen") primary.freeze();
     else await primary.kill();
-    await Promise.all([expectAway(one, "key_b"), expectAway(two, "key_b")]);
+    await Promise.all([expectAway(one, keyOf("b")), expectAway(two, keyOf("b"))]);
     await until("no failover", async () => (await group.findPrimary()) !== primary);
-    await expectShared([one, two], "key_c");
+    await expectShared([one, two], keyOf("c"));
     for (const instance of [one, two]) {
       await instance.catchUp();
-      expect((await instance.judge("key_a"))[0]?.outcome).toBe("blocked");
+      expect((await instance.judge(keyOf("a")))[0]?.outcome).toBe("blocked");
     }
     if (how === "frozen") primary.thaw();
-  });
+  }
 
-  test("a primary that becomes a replica by order is left for the new one", async () => {
+  /** The old one becomes a replica by order, and is left for the new one. */
+  async function expectLeft(): Promise<void> {
     const group = await startSentinelGroup();
     const instance = await open(getAddress(group.url));
     const primary = await group.findPrimary();
@@ -289,6 +287,16 @@ describe("with sentinels", () => {
       },
       BACK_MAX_MS,
     );
+  }
+
+  test("a primary that is killed, frozen or made a replica is left for the new one, which all share, also with passwords", async () => {
+    // At the same time, because they mostly wait for the sentinels.
+    await Promise.all([
+      expectReplaced("killed", {}),
+      expectReplaced("frozen", { password: "secret", areSentinelsLocked: true }),
+      expectReplaced("killed", { password: "secret" }),
+      expectLeft(),
+    ]);
   });
 });
 

@@ -9,7 +9,7 @@ import { Fenced } from "../../src/database/postgres.ts";
 import { CommandTable } from "../../src/database/store/commands.ts";
 import type { DatabaseStore } from "../../src/database/store/store.ts";
 import { FaultProxy } from "../fault-proxy.ts";
-import { openTestPostgres, reapInstance } from "../open-store.ts";
+import { migrateStore, openTestPostgres, reapInstance } from "../open-store.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { cleanUp } from "../temporary.ts";
 import { describeCommandQueue } from "./command-queue-contract.ts";
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 async function createHarness(): Promise<StoreHarness> {
-  const url = await server.createDatabase();
+  const url = await server.createFilledDatabase(migrateStore);
   let instances = 0;
   let open: DatabaseStore | undefined;
   return {
@@ -60,7 +60,7 @@ describe("several instances on one PostgreSQL", () => {
   let serverId: string;
 
   beforeEach(async () => {
-    url = await server.createDatabase();
+    url = await server.createFilledDatabase(migrateStore);
     stores = [];
     two = await join("two");
     one = await join("one", url.replace(`:${server.port}/`, `:${line.port}/`));

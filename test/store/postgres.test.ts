@@ -1,7 +1,7 @@
 // The store in PostgreSQL fulfils the contract of a store.
 import { afterAll, beforeAll } from "bun:test";
 import type { DatabaseStore } from "../../src/database/store/store.ts";
-import { openTestPostgres } from "../open-store.ts";
+import { migrateStore, openTestPostgres } from "../open-store.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { describePeople } from "./people-contract.ts";
 import { CHANGED_TABLES, describeStore, type RefusableStoreHarness } from "./store-contract.ts";
@@ -17,7 +17,7 @@ const REFUSE = `CREATE OR REPLACE FUNCTION gatehouse.refuse() RETURNS trigger LA
   $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '53100'; END $$`;
 
 async function createHarness(): Promise<RefusableStoreHarness> {
-  const url = await server.createDatabase();
+  const url = await server.createFilledDatabase(migrateStore);
   const open: DatabaseStore[] = [];
   let refused: readonly string[] = [];
   return {
