@@ -73,6 +73,7 @@ const BROWSER_SAFE: ReadonlySet<string> = new Set(
     "commands/command",
     "durations",
     "errors",
+    "fold-case",
     "events/event-types",
     "game-server",
     "history/command-kinds",

@@ -8,6 +8,7 @@ import { mintToken } from "../../src/core/keys/token.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { makeSchema4 } from "../store/old-schema.ts";
+import { until } from "../until.ts";
 import { createOperator, type KeyBody, type ServerBody } from "./operator.ts";
 
 const PATH = "/v2/game/server";
@@ -115,8 +116,9 @@ describe("no demo key is made", () => {
     const started = await restart("simulator");
     expect(started.app.demoToken).toBeUndefined();
     expect((await createOperator(started).list<ServerBody>("/admin/servers")).length).toBe(1);
-    const warning = started.logLines.find((line) => line.includes("Real town")) ?? "";
-    expect(warning).toContain("GATEHOUSE_UPSTREAM_URL");
+    await until("the log does not name the parked server", () => {
+      return started.logLines.some((line) => line.includes("Real town") && line.includes("GATEHOUSE_UPSTREAM_URL"));
+    });
   });
 });
 
