@@ -124,20 +124,22 @@ browserTest("the map draws nothing while nothing changes", async () => {
   // The reading of another view has no emergency calls; those would be drawn later.
   await page.reload();
   await list(page).waitFor();
-  const nextFrame = () =>
-    page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
-  await nextFrame();
+  const nextReading = async () => {
+    await page.waitForResponse((response) => response.url().includes("/v2/game/server?"));
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+  };
+  // By then the first answers about streets and waiting calls are drawn.
+  await nextReading();
   // A pixel of our own disappears when the map is drawn again.
   const context = 'document.querySelector("canvas").getContext("2d")';
   await page.evaluate(`${context}.putImageData(new ImageData(new Uint8ClampedArray([1, 2, 3, 255]), 1, 1), 0, 0)`);
   const mark = () => page.evaluate<number[]>(`[...${context}.getImageData(0, 0, 1, 1).data]`);
-  // A reading in which nobody has moved.
-  await page.waitForResponse((response) => response.url().includes("/v2/game/server?"));
-  await nextFrame();
+  // Nobody has moved in it.
+  await nextReading();
   expect(await mark()).toEqual([1, 2, 3, 255]);
   await page.locator("canvas").focus();
   await page.keyboard.press("ArrowLeft");
-  await nextFrame();
+  await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
   expect(await mark()).not.toEqual([1, 2, 3, 255]);
 });
 
