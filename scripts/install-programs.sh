@@ -2,6 +2,18 @@
 as_root=
 if [ "$(id -u)" != 0 ]; then as_root='sudo -n'; fi
 
+# install_together FUNCTION: in one go, which is several times faster, what the function asks for with the words below. What
+# cannot be installed so is left for a call of the function itself, which tries each package alone.
+install_together() {
+  packages= services= is_collecting=yes
+  "$1"
+  is_collecting=
+  if [ -z "$packages" ] || ! can_install; then return; fi
+  echo "Installing$packages, which tests need" >&2
+  apt_install $packages || return 0
+  for service in $services; do stop_service "$service"; done
+}
+
 # must_have 'PROGRAM...' PACKAGE [SERVICE]: one of the programs, or the run ends here with a sentence.
 must_have() {
   if has_one_of $1 || install_package "$2" "${3-}"; then return; fi
@@ -12,6 +24,8 @@ must_have() {
 # PostgreSQL. Debian keeps its programs outside of the path, and creates and starts a database cluster unless it is told not
 # to; the tests create their own.
 must_have_postgres() {
+  # It is installed alone, with a setting of its own.
+  if [ -n "${is_collecting-}" ]; then return; fi
   if has_one_of "${postgres_programs-/usr/lib/postgresql}"/*/bin/postgres postgres; then return; fi
   settings=${postgres_settings-/etc/postgresql-common/createcluster.d}
   if can_install; then
@@ -50,15 +64,22 @@ can_install() {
 }
 
 install_package() {
+  if [ -n "${is_collecting-}" ]; then
+    packages="$packages $1" services="$services ${2-}"
+    return
+  fi
   if ! can_install; then return 1; fi
   echo "Installing $1, which tests need" >&2
-  if ! run_apt install "$1" 2> /dev/null; then
-    # The list of packages may be missing, or name versions that are gone.
-    if [ -z "${is_list_new-}" ]; then run_apt update || true; fi
-    is_list_new=yes
-    run_apt install "$1" || return 1
-  fi
+  apt_install "$1" || return 1
   if [ -n "$2" ]; then stop_service "$2"; fi
+}
+
+apt_install() {
+  if run_apt install "$@" 2> /dev/null; then return; fi
+  # The list of packages may be missing, or name versions that are gone.
+  if [ -z "${is_list_new-}" ]; then run_apt update || true; fi
+  is_list_new=yes
+  run_apt install "$@"
 }
 
 run_apt() {

@@ -123,6 +123,27 @@ describe("what tests can do without", () => {
     expect(done).toEqual(["update first", "update update", "install fish", "install zsh"]);
   });
 
+  test("is installed in one go, and alone where one of the packages does not exist", async () => {
+    const ask = "ask() { must_have redis-server redis-server redis-server; want caddy caddy caddy; want fish fish; }";
+    const together = `case "$*" in *' redis-server caddy fish') touch FOLDER/redis-server FOLDER/caddy FOLDER/fish
+      chmod 755 FOLDER/redis-server FOLDER/caddy FOLDER/fish; echo together >> FOLDER/done ;; *) ${APT} ;; esac`;
+    const installed = await installOn(makeMachine({ "apt-get": together }), `${ask}; install_together ask; ask`);
+    expect(installed.exitCode).toBe(0);
+    expect(installed.done[0]).toBe("together");
+    expect(installed.done.filter((line) => line.startsWith("install"))).toEqual([]);
+    const withoutCaddy = `case "$*" in *caddy*) exit 100 ;; esac; ${APT}`;
+    const { exitCode, done } = await installOn(
+      makeMachine({ "apt-get": withoutCaddy }),
+      `${ask}; install_together ask; ask`,
+    );
+    expect(exitCode).toBe(0);
+    expect(done.filter((line) => !line.startsWith("service"))).toEqual([
+      "update update",
+      "install redis-server",
+      "install fish",
+    ]);
+  });
+
   test.each([
     ["without apt", {}],
     ["without the right to install", { "apt-get": APT, id: "echo 1000", sudo: "exit 1" }],
