@@ -134,7 +134,6 @@ export function wireReads(
     streams,
     readers,
     callerSteps,
-    clock,
     pause: options.waitForEvents ?? pauseUntilWoken,
     log: basics.log,
     observeToken: (call, address, refusal) => observer.observeToken(call, address, refusal),

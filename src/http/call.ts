@@ -1,6 +1,7 @@
 // One request while it is handled: its target, its caller, and facts for logs and metrics.
 import type { Refusal } from "../core/errors.ts";
 import type { MaybePromise } from "../core/maybe-promise.ts";
+import type { Clock } from "../core/ports/clock.ts";
 import type { SectionSet } from "../core/sections.ts";
 import type { LimitReport } from "../gateway/keys/admit.ts";
 import type { Authenticator } from "../gateway/keys/authenticate.ts";
@@ -70,14 +71,23 @@ export class Call {
   /** Whether the answer comes through a promise, after the runtime's own handling of the request has returned. */
   isAsync = false;
   readonly startedAt = performance.now();
+  /** When the request came or, after a wait that counts, when it went on: rules take a later time for a clock set back. */
+  now: number;
   #id: string | undefined;
 
   constructor(
     readonly request: Request,
     readonly target: RequestTarget,
     readonly connection: Connection,
-    readonly now: number,
-  ) {}
+    private readonly clock: Clock,
+  ) {
+    this.now = clock();
+  }
+
+  /** After a wait, before a rule judges the request. */
+  readClock(): void {
+    this.now = this.clock();
+  }
 
   /** Names the request in the log. Generated on demand, because most requests are never logged. */
   get id(): string {

@@ -45,7 +45,7 @@ export class Edge {
 
   handle(request: Request, connection: Connection): MaybePromise<Response> {
     const target = this.parts.findTarget(request.url);
-    const call = new Call(request, target, connection, this.parts.clock());
+    const call = new Call(request, target, connection, this.parts.clock);
     if (!target.match) {
       return this.#finishUnhandled(call, answerRefusal(call, target.isLegacy ? OBSOLETE : NOT_FOUND));
     }

@@ -46,7 +46,7 @@ export function openShared(deps: SharedDeps): Shared {
   const link = new RedisLink(address, log, replyDeadlineMs);
   const notices = new Notices({ link, findVersion, onVersion, log });
   const catchUp = () => onVersion(findVersion());
-  const limits = new SharedLimits({ link, notices, findVersion, catchUp, blocks, log, limitClock });
+  const limits = new SharedLimits({ link, notices, findVersion, catchUp, blocks, log, clock, limitClock });
   const relayShare = new RedisRelayShare({ link, signer: sealer, clock, log });
   return {
     limits,

@@ -6,6 +6,7 @@ import {
   BLOCK_AT_EXCESS,
   BLOCK_EXTENSION_MS,
   BLOCK_MS,
+  CLOCK_TOLERANCE_MS,
   FRESH_LIMIT,
   judgeRequest,
   LIMIT_PER_WINDOW,
@@ -33,6 +34,7 @@ const RULE = {
   BLOCK_MS,
   EXTENSION_MS: BLOCK_EXTENSION_MS,
   AHEAD_MAX_MS: BLOCK_AHEAD_MAX_MS,
+  TOLERANCE_MS: CLOCK_TOLERANCE_MS,
   /** Longer than it takes all instances to learn of a change when its notice was lost. */
   RECENT_MS: 10_000,
 };
@@ -73,6 +75,8 @@ export type SharedLimitsDeps = {
   readonly catchUp: () => Promise<void> | void;
   readonly blocks: BlockStore;
   readonly log: Log;
+  /** The clock of all instances. */
+  readonly clock: Clock;
   /** Replaces Redis's clock in tests. */
   readonly limitClock?: Clock | undefined;
 };
@@ -203,7 +207,9 @@ export class SharedLimits implements LimitStore {
       }
       if (repeated.length > 0) await this.#judgeBatch({ shard, time, requests: repeated }, true);
     } catch (error) {
-      for (const { key, now, isCounted, resolve } of requests) resolve(this.#judgeLocally(key, now, isCounted));
+      // Others were judged while these waited, and may not be judged as if they had come later.
+      const now = (this.deps.limitClock ?? this.deps.clock)();
+      for (const { key, isCounted, resolve } of requests) resolve(this.#judgeLocally(key, now, isCounted));
       // The link logs that Redis is away.
       if (link.isUp)
         this.#throttleFault(performance.now(), (unlogged) => log.warn({ err: error, unlogged }, COUNTING_LOCALLY));

@@ -12,6 +12,7 @@ import { type Handlers, listRoutes } from "../../src/http/routes.ts";
 import { parseConfig } from "../../src/instance/config.ts";
 import { makeBackup, restoreBackup } from "../../src/maintenance/backup.ts";
 import { addPerson, invite, PageBrowser, signIn, type TokenBody } from "../people.ts";
+import { openSocket, writeRequest } from "../raw-socket.ts";
 import { startSharedServices, stopSharedServices } from "../shared-services.ts";
 import { makeTestFolder, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
 import { makeOldFile, OLD_SCHEMA, OLD_SECRET } from "../store/old-files.ts";
@@ -462,6 +463,29 @@ for (const { store, findEnv } of STORES) {
       expect(codes).toEqual([...Array(10).fill(5008), 5107, 5107]);
       expect((await browser.grant(town.serverId)).status).toBe(200);
       expect((await new PageBrowser(gatehouse.url).redeem(secret)).status).toBe(201);
+      gatehouse.clock.advance(MINUTE_MS);
+    });
+
+    test("a wrong invitation whose body comes late gives no further tries", async () => {
+      const body = JSON.stringify({ secret: `gti_${"0".repeat(43)}` });
+      const guess = async () => codeOf(await new PageBrowser(gatehouse.url).redeem(`gti_${"1".repeat(43)}`));
+      gatehouse.clock.advance(MINUTE_MS);
+      const late = await openSocket({ port: Number(new URL(gatehouse.url).port) });
+      const headers = [
+        "Origin: http://gatehouse.test",
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+      ];
+      late.write(writeRequest("/session/invitations", headers, "POST") + body.slice(0, 9));
+      // When this is answered, the request above has begun.
+      expect((await fetch(`${gatehouse.url}/healthz`)).status).toBe(200);
+      gatehouse.clock.advance(5_000);
+      const codes: number[] = [];
+      for (let i = 0; i < 11; i++) codes.push(await guess());
+      late.write(body.slice(9));
+      expect(JSON.parse((await late.readAnswer())?.body ?? "{}").code).toBe(5107);
+      expect([...codes, await guess()]).toEqual([...Array(10).fill(5008), 5107, 5107]);
+      late.destroy();
       gatehouse.clock.advance(MINUTE_MS);
     });
 

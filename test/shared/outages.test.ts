@@ -93,6 +93,18 @@ async function expectShared(instances: readonly Instance[], keyId: string): Prom
   expect(verdicts.flat().filter(({ outcome }) => outcome === "admitted")).toHaveLength(120);
 }
 
+test("when Redis freezes, a request that waited for it opens no second window", async () => {
+  const instance = await open();
+  redis.freeze();
+  const first = instance.judge("key_other");
+  await Bun.sleep(200);
+  const waited = instance.judge("key_a");
+  await until("Redis counts as up", () => !instance.shared.isUp, BACK_MAX_MS);
+  const verdicts = [await instance.judge("key_a", 120), await waited, await instance.judge("key_a", 120)].flat();
+  expect(verdicts.filter(({ outcome }) => outcome === "admitted")).toHaveLength(120);
+  await first;
+});
+
 type Outage = [what: string, begin: () => unknown, end: () => unknown];
 const OUTAGES: Outage[] = [
   ["frozen", () => redis.freeze(), () => redis.thaw()],

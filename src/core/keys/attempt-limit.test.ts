@@ -34,7 +34,12 @@ describe("wrong attempts from one address", () => {
   });
 
   test("when the clock is set back, counting starts over", () => {
-    expect(attemptAt([...new Array(10).fill(NOW), NOW - 1]).at(-1)).toBe(0);
+    expect(attemptAt([...new Array(10).fill(NOW), NOW - 5_000]).at(-1)).toBe(0);
+  });
+
+  test("an attempt that is judged a little late, or by a corrected clock, ends no count", () => {
+    const tries = [...new Array(10).fill(NOW), NOW - 400, NOW + 1];
+    expect(attemptAt(tries).slice(-2)).toEqual([WRONG_SECRETS.windowMs, WRONG_SECRETS.windowMs - 1]);
   });
 
   test("whatever the clock does, nobody waits longer than a minute, and no more than ten times are kept", () => {

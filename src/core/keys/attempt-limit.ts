@@ -1,6 +1,6 @@
 // The limit of attempts: so many in any window of time are allowed, further ones are refused. Of wrong secrets, ten a minute
 // from one address.
-import { secondsUntil } from "./rate-limit.ts";
+import { CLOCK_TOLERANCE_MS, secondsUntil } from "./rate-limit.ts";
 
 /** The times of the allowed attempts, oldest first; at most as many as the rule allows. */
 export type Attempts = readonly number[];
@@ -14,10 +14,11 @@ export function judgeAttempt(
   now: number,
   { max, windowMs }: AttemptRule,
 ): { attempts: Attempts; allowedFrom: number } {
-  // Times in the future are from before the clock was set back.
-  const recent = attempts.filter((at) => at <= now && now - at < windowMs);
+  // Times far in the future are from before the clock was set back.
+  const recent = attempts.filter((at) => at <= now + CLOCK_TOLERANCE_MS && now - at < windowMs);
   const [oldest] = recent;
-  if (oldest !== undefined && recent.length >= max) return { attempts: recent, allowedFrom: oldest + windowMs };
+  if (oldest !== undefined && recent.length >= max)
+    return { attempts: recent, allowedFrom: Math.min(oldest, now) + windowMs };
   return { attempts: [...recent, now], allowedFrom: now };
 }
 

@@ -88,6 +88,12 @@ describe("the limit", () => {
     expect(key.request(START + 9, false).outcome).toBe("uncounted");
   });
 
+  test("a request that is judged a little late, or by a corrected clock, begins no new window", () => {
+    const key = new Key();
+    key.requestTimes(120, START);
+    expect(key.request(START - 400)).toMatchObject({ outcome: "limited", state: { count: 121 } });
+  });
+
   test("when the clock is set back, a key is limited for at most one window", () => {
     const key = new Key();
     key.requestTimes(200, START);
@@ -264,9 +270,9 @@ class NaiveKey {
   }
 }
 
-/** A request that is a minute or more after a window's first request begins the next window. */
+/** A request that is a minute or more after a window's first request, or more than a second before it, begins the next window. */
 function isWithin(windowBegan: number | undefined, time: number): boolean {
-  return windowBegan !== undefined && time >= windowBegan && time <= windowBegan + 59_999;
+  return windowBegan !== undefined && time >= windowBegan - 1_000 && time <= windowBegan + 59_999;
 }
 
 function lastWindow(times: number[]): number[] {
@@ -300,7 +306,7 @@ type Turn = { move: Move; requests: number; commandEvery: number };
 
 const edge = fc.constantFrom(-1, 0, 1);
 const later = fc.oneof(
-  fc.constantFrom(0, 0, 1, 60_000, 300_000, 59_999, -1, -3_600_000, -86_400_000),
+  fc.constantFrom(0, 0, 1, 60_000, 300_000, 59_999, -1, -1_000, -1_001, -3_600_000, -86_400_000),
   fc.integer({ min: 0, max: 20_000 }),
 );
 const move: fc.Arbitrary<Move> = fc.oneof(

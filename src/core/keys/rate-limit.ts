@@ -10,6 +10,8 @@ export const BLOCK_AT_EXCESS = 400;
 export const BLOCK_MS = 5 * 60_000;
 export const BLOCK_EXTENSION_MS = 60_000;
 export const BLOCK_AHEAD_MAX_MS = HOUR_MS;
+/** Clocks are corrected by less while they run. */
+export const CLOCK_TOLERANCE_MS = 1_000;
 
 /**
  * `resetAt` and `count` describe the current window: the window of the limit or, while the key is blocked, the window
@@ -60,9 +62,9 @@ function judgeDuringBlock(state: LimitState, now: number): Verdict {
   return { outcome: "blocked", now, blockChanged, state: { resetAt, count, blockedUntil } };
 }
 
-/** Also true when the window ends further ahead than its length, because then the clock was set back. */
+/** Also true when the window ends much further ahead than its length, because then the clock was set back. */
 export function isWindowOver(state: LimitState, now: number): boolean {
-  return now >= state.resetAt || state.resetAt - now > WINDOW_MS;
+  return now >= state.resetAt || state.resetAt - now > WINDOW_MS + CLOCK_TOLERANCE_MS;
 }
 
 /** Rounded up, and at least 1: for Retry-After. */

@@ -126,6 +126,12 @@ describe("a window whose calls are used up", () => {
     expect(waitOf(budget, NOW)).toBeLessThanOrEqual(3_600_000);
   });
 
+  test("a limit of 0 is no limit: it would end all calls for good", () => {
+    const hint = { ...NO_HINT, limit: 0, remaining: 0, resetAt: NOW + 5_000 };
+    for (const before of [UNKNOWN_BUDGET, updateBudget(UNKNOWN_BUDGET, { ...hint, limit: 35, remaining: 9 }, NOW, 0)])
+      expect(waitOf(updateBudget(before, hint, NOW, 0), NOW + 5_001)).toBe(0);
+  });
+
   test("lasts as long as a window when the clock is set back to before it began", () => {
     const hint = { ...NO_HINT, limit: 35, remaining: 0, resetAt: NOW + 20_000 };
     const now = NOW - 1_800_000;

@@ -123,7 +123,8 @@ export function spendCall(budget: Budget, now: number): Budget {
 export function updateBudget(budget: Budget, hint: LimitHint, now: number, callsInFlight: number): Budget {
   const base = { ...budget, hasAnswer: true, backoffMs: PAUSE_FIRST_MS };
   const { limit, remaining } = hint;
-  if (limit === null || remaining === null || hint.resetAt === null) return base;
+  // With a limit of 0 no call would ever be made again, and so none would tell another limit.
+  if (limit === null || limit < 1 || remaining === null || hint.resetAt === null) return base;
   const resetAt = Math.min(hint.resetAt, now + WINDOW_MAX_MS);
   if (resetAt <= now) return { ...base, limit };
   const isSameWindow = base.limit !== null && isSameReset(resetAt, base.resetAt);

@@ -24,7 +24,7 @@ function makeKey(sections: number): ApiKey {
 
 function setUp() {
   const target = { path: "", query: "", params: { id: "srv_1" }, routeName: "", sections: 0 };
-  const call = new Call(new Request("http://127.0.0.1/"), target, CONNECTION, NOW);
+  const call = new Call(new Request("http://127.0.0.1/"), target, CONNECTION, () => NOW);
   const asked: unknown[] = [];
   const state: { judged: ApiKey | Refusal; server: GameServer | undefined } = {
     judged: makeKey(ALL_SECTIONS),

@@ -4,7 +4,7 @@ import { networkOf } from "../../core/address.ts";
 import { ERRORS, isRefusal, type Refusal, refuse, refuseFor, StoreUnavailable } from "../../core/errors.ts";
 import { type StreamEnd, writeBye } from "../../core/events/stream-frames.ts";
 import type { MaybePromise } from "../../core/maybe-promise.ts";
-import type { Clock, SleepUntilWoken } from "../../core/ports/clock.ts";
+import type { SleepUntilWoken } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import { Slots } from "../../core/slots.ts";
 import type { StreamChunk } from "../../gateway/events/event-batch.ts";
@@ -50,7 +50,6 @@ export type EventSocketParts = {
   readonly streams: EventStreams | undefined;
   readonly readers: StreamReaders;
   readonly callerSteps: CallerSteps;
-  readonly clock: Clock;
   readonly pause: SleepUntilWoken;
   readonly log: Pick<Log, "error">;
   /** Called when a token was sent in a frame, with the client's address and the token's refusal, if there was one. */
@@ -172,9 +171,9 @@ export class EventSocketHandler {
   }
 
   async #open(call: Call, caller: StreamCaller, query: StreamQuery): Promise<OpenedStream | Refusal> {
-    const { streams, readers, callerSteps, clock, log } = this.parts;
+    const { streams, readers, callerSteps, log } = this.parts;
     try {
-      const admitted = await callerSteps.admitReader(call, caller, clock());
+      const admitted = await callerSteps.admitReader(call, caller);
       if (isRefusal(admitted)) return admitted;
       if (!streams) return NOT_CONFIGURED;
       const asked = readers.open(caller, query, admitted.key);

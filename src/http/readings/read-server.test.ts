@@ -3,10 +3,13 @@
 import { describe, expect, test } from "bun:test";
 import { type ApiKey, DEFAULT_RIGHTS } from "../../core/keys/api-key.ts";
 import { SECTIONS, toSectionSet } from "../../core/sections.ts";
+import type { Authenticator } from "../../gateway/keys/authenticate.ts";
+import { NO_HOUR } from "../../gateway/keys/counted-key.ts";
 import { Snapshot } from "../../gateway/readings/snapshot.ts";
 import { Call, type Connection } from "../call.ts";
 import { Target } from "../requests/target.ts";
 import { UnsentAnswers } from "../sending/unsent-answers.ts";
+import { CallerSteps, READING } from "../steps/caller-steps.ts";
 import { ReadServerHandler } from "./read-server.ts";
 
 const NOW = 1_800_000_000_000;
@@ -38,7 +41,7 @@ function setUp() {
     read(headers: Record<string, string> = {}): Response {
       const request = new Request("http://127.0.0.1/v2/game/server?Players=true", { headers });
       const target = new Target(undefined, "/v2/game/server", "Players=true");
-      const call = new Call(request, target, CONNECTION, NOW);
+      const call = new Call(request, target, CONNECTION, () => NOW);
       const answer = readServer.answer(call, { key: KEY, server: SERVER, report: null });
       if (answer instanceof Promise) throw new Error("a cached reading had to be waited for");
       return answer;
@@ -79,4 +82,34 @@ describe("a cached reading", () => {
     expect(Buffer.from(await second.bytes()).equals(Buffer.from(first))).toBe(true);
     expect(new TextDecoder().decode(Bun.gunzipSync(first))).toBe(`${PARTS.base},"Players":<Players>}`);
   });
+});
+
+test("who waited for the key, and then for the limit, is judged and answered by the time of then", async () => {
+  let now = NOW;
+  const seen: number[] = [];
+  const wait = async <T>(result: T): Promise<T> => {
+    await Promise.resolve();
+    now += 300;
+    return result;
+  };
+  const key = { ...KEY, lastUsedAt: 0, fine: 0, refusals: undefined, hour: NO_HOUR, limitHandle: undefined };
+  const state = { resetAt: NOW + 60_000, count: 1, blockedUntil: 0 };
+  const steps = new CallerSteps({
+    authenticator: { authenticate: () => wait(key) } as unknown as Authenticator,
+    limits: {
+      judge(_, at) {
+        seen.push(at);
+        return wait({ outcome: "admitted", now: at, blockChanged: false, state });
+      },
+    },
+    servers: { find: () => SERVER },
+    findAddress: () => "",
+  });
+  const target = new Target(undefined, "/v2/game/server", "");
+  const call = new Call(new Request("http://127.0.0.1/v2/game/server"), target, CONNECTION, () => now);
+  await steps.authenticate(call, READING, () => {
+    seen.push(call.now);
+    return new Response();
+  });
+  expect(seen).toEqual([NOW + 300, NOW + 600]);
 });

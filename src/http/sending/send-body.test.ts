@@ -12,7 +12,7 @@ const FULL = { add: () => false };
 
 function makeCall(method: "GET" | "HEAD", { isAsync } = { isAsync: false }): Call {
   const request = new Request("http://127.0.0.1/", { method });
-  const call = new Call(request, new Target(undefined, "/", ""), CONNECTION, 0);
+  const call = new Call(request, new Target(undefined, "/", ""), CONNECTION, () => 0);
   call.isAsync = isAsync;
   return call;
 }

@@ -37,7 +37,7 @@ function setUp(limits = { bytesMax: 5 * SIZE, bytesPerKeyMax: 3 * SIZE }) {
       connection.unsent.add(request);
       // Past the pause between two searches for finished answers.
       now += 1_000;
-      const call = new Call(request, TARGET, connection, 0);
+      const call = new Call(request, TARGET, connection, () => 0);
       Object.defineProperty(call, "startedAt", { value: now });
       const isAllowed = answers.add(call, keyId, body);
       if (!isAllowed) connection.unsent.delete(request);

@@ -98,7 +98,9 @@ export class CallerSteps {
     purpose: Purpose,
     handler: CallerHandler,
   ): Promise<Response> {
-    return this.admit(call, await key, purpose, handler);
+    const found = await key;
+    call.readClock();
+    return this.admit(call, found, purpose, handler);
   }
 
   admit(call: Call, key: CountedKey | Refusal, purpose: Purpose, handler: CallerHandler): MaybePromise<Response> {
@@ -117,6 +119,7 @@ export class CallerSteps {
     handler: CallerHandler,
   ): Promise<Response> {
     const admitted = await admission;
+    call.readClock();
     // Meanwhile a change of the key on another instance may have become known.
     const current = await this.#findKey(call, call.now);
     if (isRefusal(current)) return answerRefusal(call, current, admitted.report);
@@ -162,14 +165,17 @@ export class CallerSteps {
   }
 
   /** All steps for the reader of a stream who sends its token after its request. */
-  async admitReader(call: Call, reader: StreamCaller, now: number): Promise<Caller | Refusal> {
+  async admitReader(call: Call, reader: StreamCaller): Promise<Caller | Refusal> {
     const { authenticator, limits, servers } = this.parts;
-    const known = await authenticator.authenticate(reader.authorization, now);
+    call.readClock();
+    const known = await authenticator.authenticate(reader.authorization, call.now);
     if (isRefusal(known)) return known;
-    const { refusal, report } = await admit(limits, known, now, READING.isCounted);
+    call.readClock();
+    const { refusal, report } = await admit(limits, known, call.now, READING.isCounted);
     call.key = known;
     if (refusal) return refusal;
-    const key = await authenticator.authenticate(reader.authorization, now);
+    call.readClock();
+    const key = await authenticator.authenticate(reader.authorization, call.now);
     if (isRefusal(key)) return key;
     call.key = key;
     const judged = this.#judgeReader(reader, key);

@@ -10,7 +10,7 @@ function callFrom(peer: string | null, forwardedFor?: string): Call {
   const headers = new Headers(forwardedFor === undefined ? {} : { "X-Forwarded-For": forwardedFor });
   const requestIP = () => (peer === null ? null : { address: peer, port: 1, family: "IPv4" });
   const server = { requestIP } as unknown as Connection;
-  return new Call(new Request("http://h/", { headers }), new Target(undefined, "/", ""), server, 0);
+  return new Call(new Request("http://h/", { headers }), new Target(undefined, "/", ""), server, () => 0);
 }
 
 const TRUSTED = createAddressList(["10.0.0.0/8", "2001:db8::1"]);

@@ -95,6 +95,7 @@ export class OperatorStep {
     const address = findAddress(call);
     if (refusal) return this.#refuse(call, refusal, address);
     await store.catchUp();
+    call.readClock();
     return answer({
       actor: toMasterActor(fingerprint, address),
       authority: OPERATOR_AUTHORITY,
@@ -114,6 +115,7 @@ export class OperatorStep {
     const findAuthority = ({ person, roles: own }: Administrator) =>
       authorityOf(person, own, (name) => store.roles.find(name));
     const found = await findAdmin(token, call.now);
+    call.readClock();
     if (!found) return this.#refuse(call, WRONG_KEY, address);
     const authority = findAuthority(found);
     const isAboutServer = need.on !== "handler" && !authority.isOperator;
@@ -142,6 +144,7 @@ export class OperatorStep {
     const address = findAddress(call);
     await store.catchUp();
     const found = await authenticator.authenticate(call.request.headers.get("authorization"), call.now);
+    call.readClock();
     const isAdministrator = !isRefusal(found) && KEY_ABILITIES.some((ability) => hasAbility(found.grant.may, ability));
     if (!isAdministrator) return this.#refuse(call, WRONG_KEY, address);
     return callerSteps.admit(call, found, READING, async (_, { key, report }) => {

@@ -315,6 +315,8 @@ export class SessionHandlers {
   /** Counts wrong secrets. */
   refuse(call: Call, refusal: Refusal): Response {
     const { guesses, findAddress } = this.deps;
+    // The body may have come long after the head.
+    call.readClock();
     return answerRefusal(call, guesses.judge(refusal, findAddress(call), call.now));
   }
 

@@ -1,5 +1,5 @@
 -- Judges requests by the rule of core/rate-limit.ts. Its numbers are declared before this text: LIMIT, WINDOW_MS, BLOCK_AT,
--- BLOCK_MS, EXTENSION_MS, AHEAD_MAX_MS; and RECENT_MS.
+-- BLOCK_MS, EXTENSION_MS, AHEAD_MAX_MS, TOLERANCE_MS; and RECENT_MS.
 -- KEYS[1]  directory (see announce.lua)
 -- KEYS[2…] for each request the window of its API key: a hash of reset_at, count, blocked_until, changed_at (of the block) and
 --          lifted_at. An API key may occur repeatedly
@@ -76,8 +76,8 @@ local function judge(name, is_counted, known_block, is_unsaved)
     if blocked_until == 0 then reset_at, count = 0, 0 end
   end
 
-  -- A window that ends further ahead than its length was written before the clock was set back: it is over too.
-  local is_over = now >= reset_at or reset_at - now > WINDOW_MS
+  -- A window that ends much further ahead than its length was written before the clock was set back: it is over too.
+  local is_over = now >= reset_at or reset_at - now > WINDOW_MS + TOLERANCE_MS
 
   if blocked_until > now then
     local before = blocked_until
