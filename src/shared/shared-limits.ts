@@ -184,10 +184,11 @@ export class SharedLimits implements LimitStore {
     const version = this.deps.findVersion();
     const names = [directoryName(shard)];
     const args: (string | number)[] = [time, version, isAgain ? 1 : 0];
-    for (const { key, isCounted } of requests) {
+    const saved = requests.map(({ key }) => this.deps.blocks.find(key.keyId));
+    for (const [index, { key, isCounted }] of requests.entries()) {
       names.push(windowName(shard, key.keyId));
       const blockedUntil = this.#blockedUntil(key.keyId);
-      args.push(isCounted ? 1 : 0, blockedUntil, blockedUntil > this.deps.blocks.find(key.keyId) ? 1 : 0);
+      args.push(isCounted ? 1 : 0, blockedUntil, blockedUntil > (saved[index] ?? 0) ? 1 : 0);
     }
     try {
       const reply = (await link.run(LIMIT, names, args)) as number[];
@@ -203,7 +204,7 @@ export class SharedLimits implements LimitStore {
       for (const [index, request] of requests.entries()) {
         const { keyId } = request.key;
         if (mustRepeat && this.#isUnknown(keyId, reply, index)) repeated.push(request);
-        else request.resolve(this.#parseVerdict(keyId, reply, index));
+        else request.resolve(this.#parseVerdict(keyId, reply, index, saved[index] ?? 0));
       }
       if (repeated.length > 0) await this.#judgeBatch({ shard, time, requests: repeated }, true);
     } catch (error) {
@@ -221,13 +222,15 @@ export class SharedLimits implements LimitStore {
     return numberAt(reply, index, 1) === BLOCK_UNKNOWN && numberAt(reply, index, 4) > this.#blockedUntil(keyId);
   }
 
-  #parseVerdict(keyId: string, reply: readonly number[], index: number): MaybePromise<Verdict> {
+  /** `savedBefore` is the end of the block that the database had when Redis was asked. */
+  #parseVerdict(keyId: string, reply: readonly number[], index: number, savedBefore: number): MaybePromise<Verdict> {
     const at = (position: number) => numberAt(reply, index, position);
     const now = reply[0] ?? 0;
     const [resetAt, count] = [at(2), at(3)];
-    // The database has the last word, so that nobody ends a block by writing into Redis.
+    // The database has the last word, so that nobody ends a block by writing into Redis. A block that has become known
+    // meanwhile may have begun after this verdict, which then has a count that no other request gets.
     const known = this.deps.blocks.find(keyId);
-    const isBlocked = known > now;
+    const isBlocked = known > now && savedBefore > now;
     const outcome = isBlocked ? "blocked" : (OUTCOMES[at(0)] ?? "limited");
     const blockedUntil = isBlocked ? Math.max(known, at(4)) : at(4);
     const blockChanged = at(1) === BLOCK_CHANGED;

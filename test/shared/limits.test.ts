@@ -160,6 +160,19 @@ describe("a block", () => {
     expect(database.blocks.has("key_a")).toBe(true);
   });
 
+  test("that becomes known while a request waits for Redis does not take its count from it", async () => {
+    const instance = await open();
+    single.freeze();
+    const judged = instance.judge("key_a");
+    // Its question is on its way by then.
+    await Bun.sleep(10);
+    database.blocks.set("key_a", Date.now() + 300_000);
+    await instance.catchUp();
+    single.thaw();
+    expect(await judged).toMatchObject([{ outcome: "admitted", state: { count: 1 } }]);
+    expect(await outcomesOf(instance, "key_a", 1)).toEqual(["blocked"]);
+  });
+
   test("counts a request once, also when it is judged again because the instance learned of a change", async () => {
     const [, two] = await openTwo();
     const lost = await open({ database: new FakeDatabase() });
