@@ -71,7 +71,7 @@ export class Call {
   /** Whether the answer comes through a promise, after the runtime's own handling of the request has returned. */
   isAsync = false;
   readonly startedAt = performance.now();
-  /** When the request came or, after a wait that counts, when it went on: rules take a later time for a clock set back. */
+  /** When the request came or, after a wait, when it went on. */
   now: number;
   #id: string | undefined;
 
@@ -84,7 +84,7 @@ export class Call {
     this.now = clock();
   }
 
-  /** After a wait, before a rule judges the request. */
+  /** After a wait, before a rule judges the request: an old time would look like a clock that was set back. */
   readClock(): void {
     this.now = this.clock();
   }

@@ -1,6 +1,5 @@
 // What is known of everybody who was ever seen on a server: names, times, kills. It is added to with every record, so that
 // questions need not look through sessions and events. Pure.
-
 import { FORGOTTEN_ID } from "../events/forget-player.ts";
 import type { NewEvent } from "../events/new-event.ts";
 import { foldCase } from "../fold-case.ts";
