@@ -26,7 +26,7 @@ const LAST_LINES = 20;
 const SUMMARY = /^Ran \d+ tests? across \d+ files?\./m;
 const UNITS = ["src", "bench", "packages"];
 /** How many test files run at a time: more than cores, because their tests often wait. */
-const WORKERS = 4;
+const WORKERS = 3;
 const SLOWEST_SHOWN = 10;
 /** What a file that is not in slow-files.json counts as when the files are dealt out. */
 const USUAL_FILE_MS = 500;

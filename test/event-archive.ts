@@ -1,13 +1,26 @@
-// For tests of readers: the embedded archive without its thread, and pauses that end when the test says so.
+// Archives for tests: the embedded one without its thread or with it, and pauses that end when the test says so.
 import type { NewEvent } from "../src/core/events/new-event.ts";
 import { NO_HISTORY } from "../src/core/history/history.ts";
 import type { Archive } from "../src/core/ports/archive.ts";
 import { ARCHIVE_METHODS, type ArchiveMethod, callArchive } from "../src/core/ports/archive-calls.ts";
 import { createArchive } from "../src/database/archive/archive.ts";
+import { type EmbeddedArchive, openEmbeddedArchive } from "../src/database/archive/embedded-archive.ts";
 import { openArchiveFile } from "../src/database/archive/open-archive-file.ts";
 import { SqliteDriver } from "../src/database/sqlite.ts";
+import { startArchiveThread } from "../src/threads.ts";
 
 export const EVENT_AT = 1_800_000_000_000;
+
+/** Only a failure reaches it. */
+const PATIENCE_MS = 60_000;
+
+/** With its threads, which a busy machine may start late. */
+export function openThreadedArchive(
+  path: string,
+  { startThread = startArchiveThread, deadlineMs = PATIENCE_MS } = {},
+): EmbeddedArchive {
+  return openEmbeddedArchive(path, startThread, deadlineMs);
+}
 
 /** An archive on this thread. */
 export function openLocalArchive(path: string): Archive {

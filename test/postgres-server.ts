@@ -8,12 +8,14 @@ import { SQL } from "bun";
 import { findFreePort } from "./temporary.ts";
 
 const START_DEADLINE_MS = 60_000;
+const QUIT_WITHIN_MS = 15_000;
 const POLL_EVERY_MS = 20;
 const DEBIAN_FOLDER = "/usr/lib/postgresql";
 
 type Process = ReturnType<typeof Bun.spawn>;
 
 const running = new Set<Process>();
+const servers = new Set<PostgresServer>();
 const folders = new Set<string>();
 /** Has a cluster that is never started, but copied for each server: initdb takes a second of processor time. */
 let emptyFolder: string | undefined;
@@ -25,9 +27,8 @@ process.on("exit", () => {
 });
 
 export async function stopPostgresServers(): Promise<void> {
-  const children = [...running];
-  for (const child of children) child.kill("SIGQUIT");
-  await Promise.all(children.map((child) => child.exited));
+  await Promise.all([...servers].map((server) => server.discard()));
+  servers.clear();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   folders.clear();
 }
@@ -38,6 +39,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   const data = join(folder, "data");
   copyCluster(data);
   const server = new PostgresServer(data, folder, findFreePort(), settings);
+  servers.add(server);
   await server.start();
   return server;
 }
@@ -172,6 +174,17 @@ export class PostgresServer {
     rmSync(join(this.folder, "data/postmaster.pid"), { force: true });
   }
 
+  /** Ends the server whatever its state is, because nobody needs its data any more. */
+  async discard(): Promise<void> {
+    const child = this.#child;
+    if (child?.exitCode !== null) return;
+    // A test that failed may have left it suspended.
+    this.thaw();
+    child.kill("SIGQUIT");
+    const hasEnded = await Promise.race([child.exited.then(() => true), Bun.sleep(QUIT_WITHIN_MS)]);
+    if (!hasEnded) await this.kill();
+  }
+
   /** Suspends the server and all its sessions: connections stay open and get no replies. */
   freeze(): void {
     for (const pid of [this.#getChild().pid, ...this.#sessions()]) endProcess(pid, "SIGSTOP");
@@ -213,7 +226,6 @@ function endProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Debian keeps the server's programs outside of the path, one folder for each version. */
 /** Why no server can be started; undefined when one can. */
 export function findPostgresObstacle(): string | undefined {
   return findProgram("postgres") ? undefined : "PostgreSQL is not installed";
@@ -225,6 +237,7 @@ function programPath(name: string): string {
   return path;
 }
 
+/** Debian keeps the server's programs outside of the path, one folder for each version. */
 function findProgram(name: string): string | null {
   const versions = existsSync(DEBIAN_FOLDER) ? readdirSync(DEBIAN_FOLDER) : [];
   const newestFirst = versions.toSorted((a, b) => Number(b) - Number(a));

@@ -5,14 +5,13 @@ import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Archive } from "../../src/core/ports/archive.ts";
 import type { Webhook } from "../../src/core/webhooks/webhook.ts";
-import { openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { inspectArchive, readSealedWebhooks, type SealedWebhook } from "../../src/database/archive/inspect-archive.ts";
 import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
 import { createWebhookSealer, Sealer } from "../../src/database/sealer.ts";
 import { inspectPostgres, judgePostgres, readWebhooks } from "../../src/doctor/check-postgres.ts";
 import { judgeArchiveFile } from "../../src/doctor/check-store.ts";
 import { judgeWebhooks } from "../../src/doctor/check-webhooks.ts";
-import { startArchiveThread } from "../../src/threads.ts";
+import { openThreadedArchive } from "../event-archive.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { addEvents, kills } from "./ledger-samples.ts";
@@ -36,7 +35,7 @@ describe("the file", () => {
       finding: expect.stringContaining("is not an archive"),
     });
     rmSync(path);
-    const archive = openEmbeddedArchive(path, startArchiveThread);
+    const archive = openThreadedArchive(path);
     await addEvents(archive, kills(3));
     await archive.close();
     expect(look(path)).toMatchObject({
@@ -47,7 +46,7 @@ describe("the file", () => {
 
   test("damaged: its name, and what to do without a restart", async () => {
     const damaged = join(folder, "damaged.db");
-    const archive = openEmbeddedArchive(damaged, startArchiveThread);
+    const archive = openThreadedArchive(damaged);
     await addEvents(archive, kills(400));
     await archive.close();
     truncateSync(damaged, 8_192);
@@ -95,7 +94,7 @@ function expectWebhooksJudged(webhooks: readonly SealedWebhook[]): void {
 
 test("webhooks in the file: those of another secret and those that were disabled are told", async () => {
   const path = join(folder, "webhooks.db");
-  const archive = openEmbeddedArchive(path, startArchiveThread);
+  const archive = openThreadedArchive(path);
   await addWebhooks(archive);
   await archive.close();
   expectWebhooksJudged(readSealedWebhooks(path));

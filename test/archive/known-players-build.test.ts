@@ -6,8 +6,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { NewEvent } from "../../src/core/events/new-event.ts";
 import { NO_HISTORY } from "../../src/core/history/history.ts";
-import { openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
-import { startArchiveThread } from "../../src/threads.ts";
+import { openThreadedArchive } from "../event-archive.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { act, session } from "./history-samples.ts";
 import { kill, NOW, record } from "./ledger-samples.ts";
@@ -17,7 +16,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 test("all that history and ledger tell is there, whatever is recorded meanwhile", async () => {
   const path = join(root, "archive.db");
-  const open = () => openEmbeddedArchive(path, startArchiveThread);
+  const open = () => openThreadedArchive(path);
   const sessions = Array.from({ length: 250 }, (_, n) => session(`${1000 + n}`, NOW - 1_000 - n, NOW - n));
   const stays = [{ team: "Police", from: NOW - 900, to: NOW - 700 }];
   const again = { ...session("1000", NOW + 10, NOW + 30), stays };

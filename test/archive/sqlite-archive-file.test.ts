@@ -16,9 +16,9 @@ import { join } from "node:path";
 import { ArchiveUnavailable, StoreUnavailable } from "../../src/core/errors.ts";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import { NO_KINDS } from "../../src/core/history/command-kinds.ts";
-import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
+import type { EmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { ARCHIVE_MIGRATIONS } from "../../src/database/archive/migrations.ts";
-import { startArchiveThread } from "../../src/threads.ts";
+import { openThreadedArchive } from "../event-archive.ts";
 import { mounting, program, testWith } from "../needs.ts";
 import { fill } from "../small-disk.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
@@ -44,13 +44,13 @@ function makePath(): string {
 }
 
 function open(path: string): EmbeddedArchive {
-  const archive = openEmbeddedArchive(path, startArchiveThread);
+  const archive = openThreadedArchive(path);
   archives.push(archive);
   return archive;
 }
 
 async function makeArchive(path: string, events = 3): Promise<void> {
-  const archive = openEmbeddedArchive(path, startArchiveThread);
+  const archive = openThreadedArchive(path);
   await addEvents(archive, kills(events));
   await archive.close();
 }

@@ -2,8 +2,8 @@
 import { afterAll } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
-import { startArchiveThread } from "../../src/threads.ts";
+import type { EmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
+import { openThreadedArchive } from "../event-archive.ts";
 import { makeTestFolder } from "../start-gatehouse.ts";
 import { describeAlertRuleStore } from "./alert-rules-contract.ts";
 import { type ArchiveHarness, describeArchive } from "./archive-contract.ts";
@@ -20,7 +20,7 @@ async function createHarness(): Promise<ArchiveHarness> {
   const open: EmbeddedArchive[] = [];
   return {
     async open() {
-      const archive = openEmbeddedArchive(path, startArchiveThread);
+      const archive = openThreadedArchive(path);
       open.push(archive);
       // Opened before it is used: the data folder's lock keeps two processes from making one file at once.
       await archive.load("srv_none");

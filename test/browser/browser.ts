@@ -12,6 +12,7 @@ import { buildOutdatedDashboard } from "../built-dashboard.ts";
 import { type FakeGameApi, startFakeGameApi } from "../fake-game-api.ts";
 import { IS_LONG } from "../long.ts";
 import { FakeClock, startGatehouse, type TestGatehouse } from "../start-gatehouse.ts";
+import { until } from "../until.ts";
 import { BUSY_SERVER, EMPTY_SERVER, SMALL_SERVER, writeGameJson } from "./game-server-fixture.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -172,6 +173,9 @@ export async function startSite(env: Readonly<Record<string, string>> = {}): Pro
   });
   atEnd(() => gatehouse.stop());
   started = new Site(gatehouse, game, answers);
+  // The threads of the archive have started before a page asks it: on a busy machine that takes longer than it may.
+  const isAnswering = async () => (await gatehouse.admin("GET", "/admin/servers?day=true")).ok;
+  await until("the archive does not answer", isAnswering);
   const json = { headers: { "Content-Type": "application/json" } };
   await started.addServer("busy", () => new Response(writeGameJson(BUSY_SERVER), json));
   await started.addServer("small", () => new Response(writeGameJson(SMALL_SERVER), json));

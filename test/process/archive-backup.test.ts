@@ -4,10 +4,10 @@ import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { filterAll } from "../../src/core/events/event-types.ts";
 import type { MapImage } from "../../src/core/maps/map-image.ts";
-import { type EmbeddedArchive, openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
-import { startArchiveThread } from "../../src/threads.ts";
+import type { EmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { addEvents, kill, kills, readAll } from "../archive/ledger-samples.ts";
 import { makeWebhook } from "../archive/webhook-samples.ts";
+import { openThreadedArchive } from "../event-archive.ts";
 import { makeDataFolder, runToEnd } from "../run-gatehouse.ts";
 import { cleanUp, makeFolder } from "../temporary.ts";
 
@@ -29,7 +29,7 @@ const MAP_IMAGE: MapImage = {
 };
 
 async function withArchive<T>(folder: string, use: (archive: EmbeddedArchive) => Promise<T>): Promise<T> {
-  const archive = openEmbeddedArchive(join(folder, "archive.db"), startArchiveThread);
+  const archive = openThreadedArchive(join(folder, "archive.db"));
   try {
     return await use(archive);
   } finally {

@@ -5,12 +5,11 @@ import { filterAll } from "../../src/core/events/event-types.ts";
 import { NOTHING_KNOWN } from "../../src/core/events/memory.ts";
 import { writeChangedParts } from "../../src/core/events/memory-text.ts";
 import type { Archive } from "../../src/core/ports/archive.ts";
-import { openEmbeddedArchive } from "../../src/database/archive/embedded-archive.ts";
 import { openPostgresArchive } from "../../src/database/archive/open-archive.ts";
-import { startArchiveThread } from "../../src/threads.ts";
 import { act, addHistory, minute, session } from "../archive/history-samples.ts";
 import { addEvents, kill, kills, NOW, record } from "../archive/ledger-samples.ts";
 import { makeDelivery, makeWebhook } from "../archive/webhook-samples.ts";
+import { openThreadedArchive } from "../event-archive.ts";
 import { type PostgresServer, startPostgres, stopPostgresServers } from "../postgres-server.ts";
 import { runToEnd } from "../run-gatehouse.ts";
 import { makeOldFile, OLD_SCHEMA, OLD_SECRET } from "../store/old-files.ts";
@@ -33,7 +32,7 @@ async function use<T>(archive: Archive, work: (archive: Archive) => Promise<T>):
   }
 }
 
-const inFolder = (folder: string) => openEmbeddedArchive(join(folder, "archive.db"), startArchiveThread);
+const inFolder = (folder: string) => openThreadedArchive(join(folder, "archive.db"));
 
 async function fill(archive: Archive): Promise<void> {
   await addEvents(archive, kills(2_500));

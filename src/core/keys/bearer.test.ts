@@ -1,6 +1,7 @@
 // Which headers mean 5007 (no bearer token was sent) and which mean 5008 (a malformed one was sent).
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { timeProcessor } from "../../../test/processor-time.ts";
 import { AUTHORIZATION_LENGTH_MAX, parseBearer } from "./bearer.ts";
 
 const kindOf = (header: string | null) => parseBearer(header).kind;
@@ -97,18 +98,18 @@ describe("a token", () => {
   });
 
   test("a header of 100,000 commas and blanks is parsed quickly", () => {
-    const started = performance.now();
+    const spentMs = timeProcessor();
     for (const piece of [",", ", ", " ", ",a ", ", a", "a\t,"]) kindOf(`Basic ${piece.repeat(100_000)}`);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(spentMs()).toBeLessThan(1_000);
   });
 });
 
 test("an unfinished quoted string in the longest header that is parsed is parsed quickly", () => {
   const hostile = 'x "'.padEnd(AUTHORIZATION_LENGTH_MAX, '\\"');
-  const startedAt = performance.now();
+  const spentMs = timeProcessor();
   for (let i = 0; i < 5_000; i++) expect(parseBearer(hostile).kind).toBe("missing");
   // Linear matching takes a tenth of this, quadratic matching several seconds.
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(spentMs()).toBeLessThan(1_000);
 });
 
 test.each([
@@ -123,8 +124,8 @@ test.each([
 
 test("a header of 16 kB that is made to be slow to match is parsed quickly", () => {
   const hostile = [`x "${'\\"'.repeat(8_000)}`, `x${", a".repeat(5_000)}`, `Bearer ${" ".repeat(16_000)}x`];
-  const startedAt = performance.now();
+  const spentMs = timeProcessor();
   for (const header of hostile) expect(parseBearer(header).kind).not.toBe("token");
   // Linear matching takes milliseconds, quadratic matching takes seconds.
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(spentMs()).toBeLessThan(1_000);
 });

@@ -10,8 +10,12 @@ export type EmbeddedArchive = Archive & {
   findRefusal(): Promise<string | undefined>;
 };
 
-export function openEmbeddedArchive(path: string, startThread: () => Worker): EmbeddedArchive {
-  const threads = new ArchiveThreads(path, startThread);
+export function openEmbeddedArchive(
+  path: string,
+  startThread: () => Worker,
+  deadlineMs = ARCHIVE_DEADLINE_MS,
+): EmbeddedArchive {
+  const threads = new ArchiveThreads(path, startThread, deadlineMs);
   const archive = makeArchive((method, args) => {
     if (method === "close") return threads.close();
     return isQuestion(method) ? threads.ask(method, args) : threads.write(method, args);
@@ -24,9 +28,14 @@ class ArchiveThreads {
   readonly #reader: ThreadCalls;
   #isOpenForQuestions = false;
 
-  constructor(path: string, startThread: () => Worker) {
-    this.#writer = new ThreadCalls({ startThread, opening: { method: "open", args: [path, "writer"] } });
-    this.#reader = new ThreadCalls({ startThread, opening: { method: "open", args: [path, "reader"] } });
+  constructor(
+    path: string,
+    startThread: () => Worker,
+    private readonly deadlineMs: number,
+  ) {
+    const options = { startThread, deadlineMs };
+    this.#writer = new ThreadCalls({ ...options, opening: { method: "open", args: [path, "writer"] } });
+    this.#reader = new ThreadCalls({ ...options, opening: { method: "open", args: [path, "reader"] } });
   }
 
   write(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
@@ -35,7 +44,7 @@ class ArchiveThreads {
 
   /** The reader has a thread of its own, so that a long question does not delay what is recorded. */
   async ask(method: ArchiveMethod, args: readonly unknown[]): Promise<unknown> {
-    const deadline = monotonicMs() + ARCHIVE_DEADLINE_MS;
+    const deadline = monotonicMs() + this.deadlineMs;
     try {
       // The file must be open for writing before it is opened for reading only.
       if (!this.#isOpenForQuestions) await this.#writer.call("openFile", [], deadline);
@@ -67,7 +76,7 @@ class ArchiveThreads {
 }
 
 /** No answer is waited for longer. */
-export const ARCHIVE_DEADLINE_MS = 5_000;
+const ARCHIVE_DEADLINE_MS = 5_000;
 /** More calls than this are not given to a thread that is stuck. */
 const UNANSWERED_MAX = 1_000;
 
@@ -81,6 +90,7 @@ export type ThreadOptions = {
   readonly startThread: () => Worker;
   /** The first message to every thread: how it opens the file. */
   readonly opening: Pick<WorkerCall, "method" | "args">;
+  readonly deadlineMs: number;
 };
 
 export class ThreadCalls {
@@ -97,7 +107,7 @@ export class ThreadCalls {
   async call<T>(
     method: WorkerMethod,
     args: readonly unknown[],
-    deadline = monotonicMs() + ARCHIVE_DEADLINE_MS,
+    deadline = monotonicMs() + this.options.deadlineMs,
   ): Promise<T> {
     if (this.#isClosed) throw new ArchiveUnavailable("the archive is closed");
     if (this.#unanswered >= UNANSWERED_MAX) throw new ArchiveUnavailable("the archive is too slow");
@@ -107,7 +117,7 @@ export class ThreadCalls {
     const timer = setTimeout(
       () => {
         this.#waiting.delete(id);
-        reject(new ArchiveUnavailable(`the archive did not answer within ${ARCHIVE_DEADLINE_MS / 1000} s`));
+        reject(new ArchiveUnavailable(`the archive did not answer within ${this.options.deadlineMs / 1000} s`));
       },
       Math.max(0, deadline - monotonicMs()),
     );
@@ -139,7 +149,7 @@ export class ThreadCalls {
     worker.addEventListener("close", () => this.#fail(worker, "it was closed"));
     this.#worker = worker;
     this.#unanswered = 0;
-    this.#post(worker, { id: 0, ...this.options.opening, deadline: monotonicMs() + ARCHIVE_DEADLINE_MS });
+    this.#post(worker, { id: 0, ...this.options.opening, deadline: monotonicMs() + this.options.deadlineMs });
     // The thread must not keep a finished process alive.
     worker.unref();
     return worker;
