@@ -115,7 +115,8 @@ describe("the thread for questions", () => {
   });
 
   test("finds the file replaced: questions fail, and later ones are answered from the new one", async () => {
-    const { archive } = open();
+    // One of them waits for its deadline.
+    const { archive } = open(startArchiveThread, 5_000);
     await addHistory(archive, { sessions: [session("1", NOW, NOW + 5)] });
     expect(await ask(archive)).toHaveLength(1);
     const path = join(root, `${files}.db`);

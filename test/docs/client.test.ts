@@ -488,7 +488,7 @@ testWith(program("node"))(
       // The command keeps its place in the queue.
       if (!takesCommands) {
         commandsRefused++;
-        return Response.json({ code: 4001, message: "limited", retry_after: 3 }, { status: 429 });
+        return Response.json({ code: 4001, message: "limited", retry_after: 6 }, { status: 429 });
       }
       commandsTaken++;
       return Response.json({ message: "Success" });
@@ -516,10 +516,12 @@ testWith(program("node"))(
     });
     await follower.waitForLine("Alice:1 joined");
     const gatehouse = new Gatehouse({ baseUrl: first.url, token });
-    // A command that is on its way when the process is killed would end as "unknown".
+    // A command that is on its way when the process is killed would end as "unknown": it was refused just now.
+    const refusedBefore = commandsRefused;
     const isWaiting = async () => {
+      if (commandsRefused === refusedBefore) return false;
       const commands = await gatehouse.commands.list();
-      return commandsRefused > 0 && commands.items.every(({ status }) => status === "queued");
+      return commands.items.every(({ status }) => status === "queued");
     };
     await until("the command does not wait", isWaiting);
     first.kill("SIGKILL");
