@@ -69,6 +69,15 @@ test("a busy moment with more descriptors is no problem", () => {
   expect(judgeGrowth(busy, HOUR_MS).problems).toEqual([]);
 });
 
+test("a part that nobody looked at, because the machine was held up, is judged by the look nearest to it", () => {
+  const few = sampleHour(
+    (share) => 100 + share * 50,
+    (share) => 100 + Math.round(share * 50),
+  ).filter(({ atMs }) => atMs > HOUR_MS / 2 && atMs < (HOUR_MS * 3) / 4);
+  expect(judgeGrowth(few, HOUR_MS)).toMatchObject({ descriptorsStart: 125, descriptorsEnd: 137 });
+  expect(judgeGrowth(few, HOUR_MS).problems).toEqual(["resident memory grew from 125 MB to 137 MB, more than 5 %"]);
+});
+
 test("a process that could not be looked at is a problem", () => {
   const { problems } = judgeGrowth([], HOUR_MS);
   expect(problems).toHaveLength(2);

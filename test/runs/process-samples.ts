@@ -68,8 +68,16 @@ export function findWarmUpMs(durationMs: number): number {
 /** Compares the last tenth of the judged time with its first tenth. */
 export function judgeGrowth(samples: readonly ProcessSample[], durationMs: number): Growth {
   const partMs = durationMs * PART_SHARE;
-  const first = samples.filter(({ atMs }) => atMs >= 0 && atMs < partMs);
-  const last = samples.filter(({ atMs }) => atMs >= durationMs - partMs);
+  const judged = samples.filter(({ atMs }) => atMs >= 0);
+  // A part of a short run has no sample when the machine was held up then: the one nearest to it counts.
+  const first = orElse(
+    judged.filter(({ atMs }) => atMs < partMs),
+    judged.slice(0, 1),
+  );
+  const last = orElse(
+    judged.filter(({ atMs }) => atMs >= durationMs - partMs),
+    judged.slice(-1),
+  );
   const memory = (part: readonly ProcessSample[]) => median(part.map(({ residentMb }) => residentMb));
   // The smallest number: a busy machine has more open calls for a while, but a leak is there all the time.
   const descriptors = (part: readonly ProcessSample[]) => {
@@ -97,4 +105,8 @@ export function judgeGrowth(samples: readonly ProcessSample[], durationMs: numbe
       `open descriptors grew from ${growth.descriptorsStart} to ${growth.descriptorsEnd}, by more than ${MORE_DESCRIPTORS_MAX}`,
     );
   return { ...growth, problems };
+}
+
+function orElse<T>(found: readonly T[], others: readonly T[]): readonly T[] {
+  return found.length > 0 ? found : others;
 }
