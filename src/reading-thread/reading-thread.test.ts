@@ -247,7 +247,7 @@ test("the answer to a question of a dead thread does not go to its successor", a
   expect(startedWorker(1).got.filter((message) => "question" in message)).toEqual([]);
 });
 
-test("calls that the thread has not answered fail when it is closed", async () => {
+test("calls that the thread has not answered fail when it is closed, which is no fault for the log", async () => {
   const reading = thread.readServer("key-Town");
   const page = thread.archive.findLast([]);
   const closing = thread.archive.close();
@@ -257,4 +257,7 @@ test("calls that the thread has not answered fail when it is closed", async () =
   await closing;
   await expect(page).rejects.toThrow(ArchiveUnavailable);
   expect(await reading).toMatchObject({ failure: { code: 0 } });
+  // Nor is one that comes later.
+  expect(await thread.readServer("key-Town")).toMatchObject({ failure: { code: 0 } });
+  expect(logged).toEqual([]);
 });

@@ -375,6 +375,8 @@ export class ReadingThread implements Upstream, Recorder {
   }
 
   #logFault(error: unknown): void {
+    // What a stop cuts off is no fault.
+    if (this.#isStopped) return;
     const { log, clock } = this.deps;
     this.#throttleLog(clock(), (unlogged) => {
       log.error({ err: error, unlogged }, "the reading thread failed");
