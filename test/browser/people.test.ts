@@ -306,7 +306,7 @@ for (const language of LANGUAGES) {
       ).filter(Boolean)`);
       expect(size === "phone" ? small : []).toEqual([]);
       await page.evaluate(`location.hash = "#/audit"`);
-      await page.locator("#content li").first().waitFor();
+      await page.locator("#content :is(li, tbody tr)").first().waitFor();
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
     });
