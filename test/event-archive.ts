@@ -15,11 +15,8 @@ export const EVENT_AT = 1_800_000_000_000;
 const PATIENCE_MS = 60_000;
 
 /** With its threads, which a busy machine may start late. */
-export function openThreadedArchive(
-  path: string,
-  { startThread = startArchiveThread, deadlineMs = PATIENCE_MS } = {},
-): EmbeddedArchive {
-  return openEmbeddedArchive(path, startThread, deadlineMs);
+export function openThreadedArchive(path: string, startThread = startArchiveThread): EmbeddedArchive {
+  return openEmbeddedArchive(path, startThread, PATIENCE_MS);
 }
 
 /** An archive on this thread. */

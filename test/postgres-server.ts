@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { findFreePort } from "./temporary.ts";
+import { within } from "./until.ts";
 
 const START_DEADLINE_MS = 60_000;
 const QUIT_WITHIN_MS = 15_000;
@@ -177,12 +178,11 @@ export class PostgresServer {
   /** Ends the server whatever its state is, because nobody needs its data any more. */
   async discard(): Promise<void> {
     const child = this.#child;
-    if (child?.exitCode !== null) return;
+    if (!child || !running.has(child)) return;
     // A test that failed may have left it suspended.
     this.thaw();
     child.kill("SIGQUIT");
-    const hasEnded = await Promise.race([child.exited.then(() => true), Bun.sleep(QUIT_WITHIN_MS)]);
-    if (!hasEnded) await this.kill();
+    await within(QUIT_WITHIN_MS, child.exited, "postgres does not end").catch(() => this.kill());
   }
 
   /** Suspends the server and all its sessions: connections stay open and get no replies. */

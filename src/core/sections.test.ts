@@ -86,7 +86,7 @@ test("a query of 10,000 parameters is parsed completely and quickly", () => {
   const spentMs = timeProcessor();
   expect(requestedBy(`Staff=true&${filler}&Queue=true`)).toEqual(["Staff", "Queue"]);
   expect(requestedBy(`Staff=true&${filler}&Staff=no`)).toEqual([]);
-  expect(spentMs()).toBeLessThan(1_000);
+  expect(spentMs()).toBeLessThan(500);
 });
 
 test("a set made from names gives the same names back, in the order of the specification", () => {

@@ -17,7 +17,7 @@ import { makeDelivery, makeWebhook } from "./webhook-samples.ts";
 
 const DEADLINE_MS = 5_000;
 /** Of a machine that does other work too. */
-const TOLERANCE_MS = 8_000;
+const TOLERANCE_MS = 2_000;
 const RECOVERS_WITHIN_MS = 20_000;
 
 let server: PostgresServer;

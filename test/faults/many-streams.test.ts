@@ -14,7 +14,7 @@ const BYTES_PER_STREAM_MAX = 40 * 1024;
 /** An event reaches every stream within this time of its recording. */
 const REACHES_WITHIN_MS = 1_000;
 /** For a machine that does other work too. */
-const LOADED_FACTOR = 10;
+const LOADED_FACTOR = 4;
 const OPENED_AT_ONCE = 50;
 const UPGRADE =
   "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";

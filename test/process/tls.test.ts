@@ -322,7 +322,9 @@ test("a handshake that never comes, or comes byte by byte, is cut; an interrupte
   dripping.write(HANDSHAKE_BEGINNING);
   const drips = setInterval(() => dripping.isClosed || dripping.write("\0"), 250);
   undoLater(() => clearInterval(drips));
+  const startedAt = performance.now();
   await Promise.all([silent.closed, dripping.closed]);
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
   await expectAnswer(good);
   await expectAnswer(await open(gatehouse));
 });

@@ -100,7 +100,7 @@ describe("a token", () => {
   test("a header of 100,000 commas and blanks is parsed quickly", () => {
     const spentMs = timeProcessor();
     for (const piece of [",", ", ", " ", ",a ", ", a", "a\t,"]) kindOf(`Basic ${piece.repeat(100_000)}`);
-    expect(spentMs()).toBeLessThan(1_000);
+    expect(spentMs()).toBeLessThan(500);
   });
 });
 
