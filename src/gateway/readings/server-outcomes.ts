@@ -55,9 +55,17 @@ export class ServerOutcomes {
   }
 
   learnReading({ serverId, keyRevision }: StatusKey, { parts, fetchedAt }: Snapshot): void {
+    let counts: ServerCounts | undefined;
     this.#outcomes.set(serverId, {
-      ...{ keyRevision, state: "online", counts: countParts(parts, fetchedAt) },
-      ...{ lastReadAt: fetchedAt, lastError: null },
+      keyRevision,
+      state: "online",
+      // Most readings are replaced before somebody asks for their counts.
+      get counts() {
+        counts ??= countParts(parts, fetchedAt);
+        return counts;
+      },
+      lastReadAt: fetchedAt,
+      lastError: null,
     });
   }
 

@@ -205,16 +205,25 @@ export class ServerStatuses {
 
   /** What is known about the server, without asking anybody. */
   summarize(server: GameServer, status = this.#statuses.get(server.serverId)): ServerSummary {
-    const { state = "not_asked", counts, lastReadAt, lastError } = this.#outcomes.find(server) ?? NO_OUTCOME;
+    const outcome = this.#outcomes.find(server) ?? NO_OUTCOME;
+    const { state = "not_asked", lastReadAt, lastError } = outcome;
     const isCurrent = status?.keyRevision === server.keyRevision;
     const refused = isCurrent && status.remembered?.forMs === FOREVER ? status.remembered : undefined;
     const { failure: globalFailure, refusedAt = this.#startedAt } = this.#globalKey;
     if (globalFailure) {
       const refusal = { failure: globalFailure, at: refusedAt };
-      return { state: "key_refused", counts, lastReadAt, lastError: refusal };
+      return { state: "key_refused", counts: outcome.counts, lastReadAt, lastError: refusal };
     }
-    if (refused) return { state: "key_refused", counts, lastReadAt, lastError: refused };
-    return { state, counts, lastReadAt, lastError };
+    if (refused) return { state: "key_refused", counts: outcome.counts, lastReadAt, lastError: refused };
+    return {
+      state,
+      // The watcher asks several times a second for all servers, and needs no counts.
+      get counts() {
+        return outcome.counts;
+      },
+      lastReadAt,
+      lastError,
+    };
   }
 
   listOpenBreakers(): AffectedServers {
