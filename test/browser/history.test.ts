@@ -193,7 +193,7 @@ browserTest("staff, playtime and a player's sessions, in Russian on a dark phone
 browserTest("alerts are suggested and set by the operator, and raised ones are a notice in Live", async () => {
   const site = await getSite();
   const server = site.getServer("small");
-  const page = await openPage({ view: "servers", key: site.masterKey });
+  const page = await openPage({ view: "servers", key: site.masterKey, expectedStatuses: [503] });
   await page.getByRole("button", { name: "More for small" }).click();
   await page.getByRole("menuitem", { name: "Alerts" }).click();
   await page.getByRole("button", { name: "Use what suits most servers" }).click();
@@ -204,6 +204,11 @@ browserTest("alerts are suggested and set by the operator, and raised ones are a
   await page.getByText("No webhook of this server tells alerts").waitFor();
   await page.getByLabel(/^For all \d+ servers$/).check();
   await expectAccessible(page);
+  const busyRules = `**/admin/servers/${site.getServer("busy").serverId}/alerts`;
+  await page.route(busyRules, (route) => route.fulfill({ status: 503, json: { code: 5106, message: "no" } }));
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Not set for busy. The other servers have these rules").waitFor();
+  await page.unroute(busyRules);
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("The alerts of all servers are set.").waitFor();
   for (const { serverId } of [server, site.getServer("busy")]) {

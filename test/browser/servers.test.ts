@@ -1,6 +1,8 @@
 // Several servers: an operator's overview and switcher, and a person with several keys.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import type { PageOf } from "../../src/core/wire/page.ts";
+import type { ServerResource } from "../../src/core/wire/server.ts";
 import {
   browserTest,
   expectAccessible,
@@ -35,6 +37,13 @@ browserTest("an operator sees all servers, worst first, and switches between the
   expect(placeOf("offline")).toBeLessThan(placeOf("busy"));
   const busy = page.getByRole("row").filter({ has: page.getByRole("link", { name: "busy", exact: true }) });
   expect((await busy.innerText()).replaceAll(/\s+/g, " ")).toMatch(/^busy Calls waiting 40 of 60 3 4 6 \d+ s ago$/);
+  await page.route(/day=true/, async (route) => {
+    const { items } = (await (await route.fetch()).json()) as PageOf<ServerResource>;
+    await route.fulfill({ json: { items: items.map((server) => ({ ...server, day: [null, 5, 12, 7] })), next: null } });
+  });
+  await page.reload();
+  await busy.getByRole("img", { name: "Players of the last 24 hours, at most 12" }).waitFor();
+  await page.getByText(/^\d+ servers · 1 cannot be read · \d+ of \d+ players/).waitFor();
   await expectAccessible(page);
 
   await switcherOf(page).focus();

@@ -505,6 +505,23 @@ describe("a stand-in for the admin API", () => {
     });
   });
 
+  test("alerts of all servers are set past one that fails, which is named", async () => {
+    const set: string[] = [];
+    const options = standIn(({ pathname }, { method }) => {
+      const items = ["One", "Two", "Three"].map((name) => ({ server_id: `srv_${name}`, name }));
+      if (pathname === "/admin/servers") return Response.json({ items, next: null });
+      if (pathname.includes("srv_Two"))
+        return Response.json({ code: 5106, message: "unavailable", retry_after: 1 }, { status: 503 });
+      if (method === "PUT") set.push(pathname);
+      return Response.json({});
+    });
+    const { exitCode, stdout, stderr } = await runToEnd(["alerts", "off", "--all", "--yes"], options);
+    expect(set).toEqual(["/admin/servers/srv_One/alerts", "/admin/servers/srv_Three/alerts"]);
+    expect(stdout).toMatch(/^One +off\nThree +off$/m);
+    expect(exitCode).toBe(5);
+    expect(stderr).toMatch(/^gatehouse: not Two: .*; the same command again sets them too\n$/);
+  });
+
   test("one command is shown by its id, and --json prints the answer unchanged", async () => {
     const answer = '{ "command_id": "cmd_1",  "status": "sent" }';
     const options = standIn(({ pathname }) => {

@@ -16,6 +16,8 @@ const PLAYER_FIELDS = ["Team", "Callsign", "Permission", "WantedStars"];
 const REMEMBERED_FIELDS = ["Player", ...PLAYER_FIELDS];
 export const SETTINGS = ["Name", "OwnerId", "CoOwnerIds", "MaxPlayers", "JoinKey", "AccVerifiedReq", "TeamBalance"];
 const ID_SETTINGS = ["OwnerId", "CoOwnerIds"];
+/** An erased id in JSON text. */
+const HAS_ERASED = /\b0\b/;
 const ROLES: readonly StaffMember["Role"][] = ["Admins", "Mods", "Helpers"];
 
 /** Fields that the game leaves out, empties or sets to null without a difference in meaning. */
@@ -114,9 +116,8 @@ export function compareStaff(reading: GameReading, known: ServerMemory["staff"])
 export function compareQueue(reading: GameReading, known: ServerMemory["queue"]): Compared<ServerMemory["queue"]> {
   const value = reading.sections.Queue;
   if (!Array.isArray(value)) return { events: [], memory: known };
-  const queue = JSON.stringify(value);
+  const queue = eraseShown(known, JSON.stringify(value));
   if (known === null || isSameJson(known, queue)) return { events: [], memory: known ?? queue };
-  if (isSameIds(known, queue)) return { events: [], memory: known };
   const event = toDiff(reading, "queue.changed", `{"Queue":${queue}}`, `{"before":${known}}`);
   return { events: [event], memory: queue };
 }
@@ -129,10 +130,7 @@ export function compareSettings(
   if (!shown) return { events: [], memory: known };
   const settings = Object.fromEntries(SETTINGS.map((name) => [name, textOf(shown, name) ?? "null"]));
   if (known === null) return { events: [], memory: settings };
-  for (const name of ID_SETTINGS) {
-    const before = known[name] ?? "null";
-    if (isSameIds(before, settings[name] ?? "null")) settings[name] = before;
-  }
+  for (const name of ID_SETTINGS) settings[name] = eraseShown(known[name] ?? null, settings[name] ?? "null");
   const changed = SETTINGS.filter((name) => !isSameJson(settings[name] ?? "", known[name] ?? ""));
   if (changed.length === 0) return { events: [], memory: known };
   const event = toDiff(reading, "server.changed", writeObject(settings), describeBefore(changed, known));
@@ -216,13 +214,19 @@ function withoutFields(text: string, fields: readonly string[]): string {
   return JSON.stringify(Object.fromEntries(kept));
 }
 
-/** Whether two JSON texts of an id, or of a list of ids, are the same when 0, the id of erased players, may be any id. */
-function isSameIds(known: string, shown: string): boolean {
+/**
+ * What is shown, with 0 in place of ids that were erased from what is known. Of the unknown ids of a list the first are theirs,
+ * because those who come later stand behind.
+ */
+function eraseShown(known: string | null, shown: string): string {
+  if (known === null || !HAS_ERASED.test(known)) return shown;
   const [before, now] = [parseExactJson(known), parseExactJson(shown)];
-  const isSame = (a: unknown, b: unknown) =>
-    writeId(a) === FORGOTTEN_ID || isSameJson(JSON.stringify(a), JSON.stringify(b));
-  if (!Array.isArray(before) || !Array.isArray(now)) return isSame(before, now);
-  return before.length === now.length && before.every((id, index) => isSame(id, now[index]));
+  if (!Array.isArray(before) || !Array.isArray(now)) return writeId(before) === FORGOTTEN_ID ? known : shown;
+  const ids = new Set(before.map(writeId));
+  const countErased = (list: readonly unknown[]) => list.filter((id) => writeId(id) === FORGOTTEN_ID).length;
+  const unknown = now.filter((id) => !ids.has(writeId(id)));
+  const erased = new Set(unknown.slice(0, Math.max(0, countErased(before) - countErased(now))));
+  return JSON.stringify(now.map((id) => (erased.has(id) ? 0 : id)));
 }
 
 /** An exact integer is an object that only JSON can write. */

@@ -111,6 +111,21 @@ describe("a player who is forgotten while the game shows him", () => {
     ]);
   });
 
+  test("stays out of the queue and of the co-owners, whoever comes or goes beside him", () => {
+    const shown = { ...SETTINGS, CoOwnerIds: [54, 7] };
+    let memory = forget(
+      judge(judge(NOTHING_KNOWN, 10_000, { settings: shown }).memory, 11_000, { settings: shown }).memory,
+    );
+    const told: unknown[] = [];
+    for (const ids of [[54, 7, 9], [54, 9], [9], [9, 8]]) {
+      const changes = { sections: { Queue: ids }, settings: { ...SETTINGS, CoOwnerIds: ids } };
+      const judged = judge(memory, 12_000 + 1_000 * told.length, changes);
+      memory = judged.memory;
+      told.push(judged.events.map(({ data }) => JSON.parse(data)).map((data) => data.Queue ?? data.CoOwnerIds));
+    }
+    expect(told).toEqual([[0, 7, 9], [0, 9], [9], [9, 8]].map((ids) => [ids, ids]));
+  });
+
   test("who comes to a call that he was taken out of is not told apart from him", () => {
     const [call] = SECTIONS.EmergencyCalls;
     const sections = { ...SECTIONS, EmergencyCalls: [{ ...call, Players: [54, 7, 9] }] };

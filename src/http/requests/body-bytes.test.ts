@@ -33,3 +33,22 @@ test.each([
   expect(timeouts.at(-1)).toBe(IDLE_SECONDS);
   await gatehouse.stop();
 });
+
+test("a request whose body takes its time is of the time when the body is there", async () => {
+  const gatehouse = await startGatehouse();
+  const content = new TextEncoder().encode(JSON.stringify({ name: "Town", server_key: "late-Town" }));
+  const arrival = {
+    pull(controller: ReadableStreamDefaultController<Uint8Array>) {
+      gatehouse.clock.advance(5_000);
+      controller.enqueue(content);
+      controller.close();
+    },
+  };
+  const headers = { Authorization: `Bearer ${gatehouse.masterKey}`, "Content-Type": "application/json" };
+  const body = new ReadableStream(arrival, { highWaterMark: 0 });
+  const request = new Request(`${gatehouse.url}/admin/servers`, { method: "POST", headers, body });
+  const connection = { requestIP: () => ({ address: "127.0.0.1", port: 1 }), timeout: () => {} };
+  const answer = await gatehouse.app.answer(request, connection);
+  expect(await answer.json()).toMatchObject({ created_at: gatehouse.clock.now });
+  await gatehouse.stop();
+});

@@ -48,9 +48,10 @@ export async function isCutOff({ signal }: Request): Promise<boolean> {
   return signal.aborted;
 }
 
-/** The whole body; empty for a request without one. */
+/** The whole body; empty for a request without one. What comes after it is judged by the time of then. */
 export async function readBody(call: Call, limits: BodyLimits): Promise<Uint8Array | Refusal> {
   const bytes = await readBytes(call, limits);
+  call.readClock();
   return "refused" in bytes || !(await isCutOff(call.request)) ? bytes : CUT_OFF;
 }
 

@@ -315,7 +315,7 @@ export class SessionHandlers {
   /** Counts wrong secrets. */
   refuse(call: Call, refusal: Refusal): Response {
     const { guesses, findAddress } = this.deps;
-    // The body may have come long after the head.
+    // The store may have taken its time.
     call.readClock();
     return answerRefusal(call, guesses.judge(refusal, findAddress(call), call.now));
   }

@@ -46,7 +46,7 @@ export const fleet = {
   totals: {
     servers_one: "{{n}} server",
     servers_other: "{{n}} servers",
-    troubled: "{{n}} cannot be read",
+    unreadable: "{{n}} cannot be read",
     players: "{{n}} of {{max}} players",
   },
   column: {

@@ -52,7 +52,7 @@ export const fleet: Translation<typeof english.fleet> = {
     servers_few: "{{n}} сервера",
     servers_many: "{{n}} серверов",
     servers_other: "{{n}} сервера",
-    troubled: "не читаются: {{n}}",
+    unreadable: "не читаются: {{n}}",
     players: "игроков {{n}} из {{max}}",
   },
   column: {

@@ -46,7 +46,7 @@ describe("the order of servers", () => {
       ...counts,
     }));
     const sums = { players: 24, playersMax: 120, queue: 0, openModCalls: 6, openCalls: 0 };
-    expect(sumFleet(rows)).toEqual({ troubled: 2, ...sums });
+    expect(sumFleet(rows)).toEqual({ unreadable: 1, ...sums });
   });
 
   test("has those with more calls for a moderator before others that are as bad", () => {

@@ -48,21 +48,22 @@ export type Ranked = Pick<FleetCounts, "openModCalls"> & {
 const READINGS_MISSED_MAX = 3;
 const STALE_MIN_MS = 60_000;
 
-/** What was counted is from before: the server cannot be read now. */
-const OLD: ReadonlySet<Standing> = new Set<Standing>(["refused", "unreachable", "paused", "stale"]);
+/** Nobody can read the server now. */
+const UNREADABLE: ReadonlySet<Standing> = new Set<Standing>(["refused", "unreachable", "paused"]);
 
+/** What was counted is from before. */
 export function hasOldCounts({ standing }: Pick<Ranked, "standing">): boolean {
-  return OLD.has(standing);
+  return standing === "stale" || UNREADABLE.has(standing);
 }
 
-/** Sums over all servers: what is not known, or from before, counts as none. `troubled`: servers that cannot be read. */
+/** Sums over all servers: what is not known, or from before, counts as none. */
 export function sumFleet(rows: readonly (Ranked & FleetCounts)[]) {
   const current = rows.filter((row) => !hasOldCounts(row));
   const sum = (countOf: (row: FleetCounts) => number | null) => {
     return current.reduce((total, row) => total + (countOf(row) ?? 0), 0);
   };
   return {
-    troubled: rows.length - current.length,
+    unreadable: rows.filter(({ standing }) => UNREADABLE.has(standing)).length,
     players: sum((row) => row.players),
     playersMax: sum((row) => row.playersMax),
     queue: sum((row) => row.queue),

@@ -64,7 +64,7 @@ function Totals({ rows }: { readonly rows: readonly FleetRow[] }) {
   const totals = sumFleet(rows);
   const parts = [
     t("totals.servers", { count: rows.length, n: format.number(rows.length) }),
-    totals.troubled > 0 && t("totals.troubled", { n: format.number(totals.troubled) }),
+    totals.unreadable > 0 && t("totals.unreadable", { n: format.number(totals.unreadable) }),
     t("totals.players", { n: format.number(totals.players), max: format.number(totals.playersMax) }),
     totals.queue > 0 && t("short.queue", { n: format.number(totals.queue) }),
     totals.openModCalls > 0 && t("short.modCalls", { n: format.number(totals.openModCalls) }),
