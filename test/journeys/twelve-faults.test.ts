@@ -181,6 +181,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     callers: "served",
     remedy: "timedatectl set-ntp true",
   },
+  "the clock is not PostgreSQL's": {
+    code: "database_clock_wrong",
+    tell: () => askAlone({ instances: { isUp: true, clockOffsetMs: 60_000 } as never, shared: undefined }),
+    callers: "served",
+    remedy: "timedatectl set-ntp true",
+  },
   "a webhook is dead": {
     code: "webhooks_disabled",
     tell: async () => ask(await startWithDeadWebhook(), "webhooks_disabled"),
