@@ -16,6 +16,7 @@ if [ "${1-}" != --quick ]; then
     must_have_postgres
     must_have 'chromium chromium-browser google-chrome' chromium
     want strace strace
+    want pgrep procps
     want openssl openssl
     want curl curl
     want python3 python3

@@ -1,5 +1,6 @@
 // Wires what operators use: the admin API, the notices of /readyz, and the metrics.
 import { randomBytes } from "node:crypto";
+import { CLOCK_OFFSET_MAX_MS } from "../core/clock-offset.ts";
 import { type Refusal, StoreUnavailable } from "../core/errors.ts";
 import { deriveNoticesToken } from "../core/keys/token.ts";
 import type { NoticeFacts } from "../core/notices.ts";
@@ -192,11 +193,13 @@ async function waitShortly<T>(work: Promise<T>, otherwise: T): Promise<T> {
   }
 }
 
-/** What this instance cannot reach. */
+/** What this instance cannot reach, and whether its clock agrees with the database's. */
 export function listAway({ instances, shared }: Pick<Resources, "instances" | "shared">): NoticeFacts[] {
+  const offset = instances?.clockOffsetMs ?? 0;
   return [
     ...(instances?.isUp === false ? [{ code: "database_away" as const }] : []),
     ...(shared?.isUp === false ? [{ code: "redis_away" as const }] : []),
+    ...(Math.abs(offset) > CLOCK_OFFSET_MAX_MS ? [{ code: "database_clock_wrong" as const, offset_ms: offset }] : []),
   ];
 }
 

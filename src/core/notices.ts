@@ -141,9 +141,14 @@ const WORDS: Readonly<Record<NoticeCode, (facts: NoticeFacts) => Words>> = {
     "Look at the server's alerts on the dashboard. What happened is told by:",
     forEachServer(facts, "gatehouse events --server", " --types alert.raised"),
   ],
-  clock_wrong: ({ offset_ms = 0 }) => [
-    `This machine's clock is ${Math.round(Math.abs(offset_ms) / 1000)} s ${offset_ms > 0 ? "ahead of" : "behind"} the game API's.`,
+  clock_wrong: (facts) => [
+    `This machine's clock is ${sayOffset(facts)} the game API's.`,
     "Let NTP set the clock (or chrony):",
+    "timedatectl set-ntp true",
+  ],
+  database_clock_wrong: (facts) => [
+    `This machine's clock is ${sayOffset(facts)} PostgreSQL's, which Gatehouse goes by.`,
+    "Let NTP (or chrony) set the clocks of both machines:",
     "timedatectl set-ntp true",
   ],
   certificate_expiring: ({ until = 0, days_left = 0 }) => {
@@ -188,6 +193,10 @@ function sayLabels({ count = 0, names = [], servers = [] }: NoticeFacts): string
   const others = count - names.length;
   const of = servers.length === 0 ? "" : ` of ${servers.join(", ")}`;
   return ` (${labels}${others === 0 ? "" : ` and ${others} more`}${of})`;
+}
+
+function sayOffset({ offset_ms = 0 }: NoticeFacts): string {
+  return `${Math.round(Math.abs(offset_ms) / 1000)} s ${offset_ms > 0 ? "ahead of" : "behind"}`;
 }
 
 function sayFree({ free_bytes = 0, free_share = 0 }: NoticeFacts): string {

@@ -25,6 +25,17 @@ describe("the estimate of the database's clock", () => {
     expect(clock.now()).toBeWithin(NOW + AHEAD_MS - 10, NOW + AHEAD_MS + 10);
   });
 
+  test("says how far the local clock is off for certain, however late a reply is read", () => {
+    expect(new DatabaseClock().offsetMs).toBe(0);
+    expect(start().offsetMs).toBe(1 - AHEAD_MS);
+    const clock = new DatabaseClock();
+    clock.learn(NOW - AHEAD_MS, NOW - 2, NOW);
+    expect(clock.offsetMs).toBe(AHEAD_MS - 2);
+    const late = new DatabaseClock();
+    late.learn(NOW - 10_000, NOW - 20_000, NOW);
+    expect(late.offsetMs).toBe(0);
+  });
+
   test.each([-3_600_000, -50, 50, 3_600_000])("follows a clock that was set by %d ms at once", (stepMs) => {
     const clock = start();
     clock.learn(NOW + AHEAD_MS + stepMs, NOW - 2, NOW);

@@ -17,6 +17,12 @@ export class DatabaseClock {
     return this.ownClock?.() ?? Math.round(Date.now() + (minMs + maxMs) / 2);
   };
 
+  /** How far the local clock is ahead of the database's, at least; negative when it is behind, 0 when they may agree. */
+  get offsetMs(): number {
+    const { minMs, maxMs } = this.#ahead ?? { minMs: 0, maxMs: 0 };
+    return minMs > 0 ? -minMs : Math.max(0, -maxMs);
+  }
+
   /** `databaseNow` was the database's time at some moment between the two local times. */
   learn(databaseNow: number, sentAt: number, receivedAt: number): void {
     const measured = { minMs: databaseNow - receivedAt, maxMs: databaseNow - sentAt };

@@ -31,7 +31,7 @@ export class MigrationRefused extends StartRefused {
     super(
       `the ${name} could not be brought to this version, at step ${step} of ${steps.length}: ${reason} — nothing was ` +
         "changed, so the version before still works: undo what something else has changed in its tables (in PostgreSQL, " +
-        "the user may also lack a right), then start this version again",
+        "the user may also lack a right), then try again",
     );
     this.cause = cause;
   }

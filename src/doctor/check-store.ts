@@ -69,7 +69,7 @@ function judgeUsable(report: DatabaseReport & { kind: "usable" }, hasSecret: boo
     findings.push(
       ...warn(
         `The database is of schema ${schema}; the next start brings it to ${knownSchema}.`,
-        "Make a backup first: older versions cannot open it afterwards. If a start has refused to, its last line says why.",
+        "Make a backup first: older versions cannot open it afterwards. If a start has refused to, its last line says why, and the version before still works.",
       ),
     );
   }

@@ -5,11 +5,13 @@ import {
   existsSync,
   fchmodSync,
   fsyncSync,
+  lchownSync,
   linkSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -62,6 +64,14 @@ export class DataFolder {
       renameSync(writeDraft(file, `${secret}\n`), file);
       syncFolder(this.path);
     });
+  }
+
+  /** For root: what it has put here must be open to the user that Gatehouse runs as, the folder's owner. */
+  giveToOwner(): void {
+    if (process.getuid?.() !== 0) return;
+    const { uid, gid } = statSync(this.path);
+    const files = [this.databasePath, `${this.databasePath}.lock`, this.archivePath, join(this.path, "secret.key")];
+    for (const file of files) if (existsSync(file)) lchownSync(file, uid, gid);
   }
 }
 

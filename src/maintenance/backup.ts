@@ -1,7 +1,7 @@
 // Backups of the embedded store and the embedded archive: consistent copies, even while an instance writes, and their
 // restore into an empty data folder. A backup is a file, and beside it a second one with the archive, if there is one.
 import type { Database } from "bun:sqlite";
-import { chownSync, existsSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { StartRefused } from "../core/errors.ts";
 import {
@@ -122,7 +122,7 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
   refuseUnusable(report, source);
   refuseOtherSecret(report, secret, path);
 
-  DataFolder.open(path);
+  const folder = DataFolder.open(path);
   const lock = lockDataFolder(`${target}.lock`);
   try {
     const archiveSource = archiveFileOf(source);
@@ -130,7 +130,7 @@ export function restoreBackup(config: Config, file: string): RestoredBackup {
     try {
       const change = (db: Database) => prepareRestored(db, Date.now());
       const copy = copyDatabase({ source, target, change, count: countContents });
-      chownToOwnerOf(path, [target, `${target}.lock`, ...(archive ? [archive.file] : [])]);
+      folder.giveToOwner();
       return { ...copy, dataDir: path, archive };
     } catch (error) {
       // So that the restore can be tried again.
@@ -191,11 +191,4 @@ function refuseOtherSecret(report: DatabaseReport, secret: string | undefined, p
       `GATEHOUSE_SECRET (or secret.key in ${path}) is not the one that the backup was made with — put the right one there first`,
     );
   }
-}
-
-/** When root restores, the owner of the folder must be able to open the files. */
-function chownToOwnerOf(folder: string, files: readonly string[]): void {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = statSync(folder);
-  for (const file of files) chownSync(file, uid, gid);
 }

@@ -39,7 +39,8 @@ export async function openPlace(address: string, folder: string, role: Role): Pr
 }
 
 function openFolder(path: string, role: Role): Place {
-  const { databasePath, archivePath } = DataFolder.open(path);
+  const folder = DataFolder.open(path);
+  const { databasePath, archivePath } = folder;
   if (role === "source" && !existsSync(databasePath))
     throw new StartRefused(`there is no ${databasePath} — set GATEHOUSE_DATA_DIR or --data-dir`);
   const lock = lockDataFolder(lockPathOf(databasePath));
@@ -52,7 +53,7 @@ function openFolder(path: string, role: Role): Place {
   }
   let archive: SqliteDriver | undefined;
   return {
-    name: DataFolder.open(path).path,
+    name: folder.path,
     store,
     openArchive() {
       if (role === "source" && !existsSync(archivePath)) return undefined;
@@ -68,6 +69,7 @@ function openFolder(path: string, role: Role): Place {
       archive?.close();
       store.close();
       lock.close();
+      if (role === "target") folder.giveToOwner();
     },
   };
 }

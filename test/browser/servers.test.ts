@@ -68,6 +68,47 @@ browserTest("an operator sees all servers, worst first, and switches between the
   await page.locator(`nav a[href="#/servers/${other}/players"][aria-current=page]`).waitFor();
 });
 
+browserTest(
+  "the overview sums what is current, dims what is from before, and says since when and how the day was",
+  async () => {
+    const site = await getSite();
+    const page = await openPage({ key: site.masterKey, view: "health" });
+    const readAt = Date.now() - 3_600_000;
+    const counts = { players: 30, max_players: 60, queue: 2, open_modcalls: 0, open_calls: 1 };
+    const error = { at: readAt, code: 5019, message: "", upstream_code: 1001, upstream_message: "no contact" };
+    await page.route("**/admin/servers?*", async (route) => {
+      const answer = await route.fetch();
+      const list = (await answer.json()) as { readonly items: readonly ServerResource[] };
+      const items = list.items
+        .filter(({ name }) => name === "busy" || name === "small")
+        .map((server) => ({ ...server, ...counts, state: "online", last_read_at: Date.now(), day: [1, null, 20, 30] }))
+        .map((server) => ({ ...server, watching: { ...server.watching, state: "watching", reason: null } }))
+        .map((server) =>
+          server.name === "busy"
+            ? { ...server, state: "unreachable", last_read_at: readAt, last_error: error }
+            : { ...server, last_error: null },
+        );
+      await route.fulfill({ response: answer, json: { ...list, items } });
+    });
+    await page.evaluate(`location.hash = "#/overview"`);
+    await page
+      .getByText("2 servers · 1 cannot be read · 30 of 60 players · 2 in the queue · emergencies: 1", { exact: true })
+      .waitFor();
+    await page
+      .locator("[data-standing=unreachable]")
+      .getByText(/no contact .*\(since .*\d.*\)$/)
+      .waitFor();
+    await page.locator("[data-standing=fine]").getByRole("img", { name: /30/ }).waitFor();
+    const colourOf = (standing: string) =>
+      page.evaluate<string>(
+        `getComputedStyle(document.querySelector("[data-standing=${standing}] .fleet-number")).color`,
+      );
+    expect(await colourOf("unreachable")).not.toBe(await colourOf("fine"));
+    await expectAccessible(page);
+    await page.unrouteAll({ behavior: "wait" });
+  },
+);
+
 browserTest("a person with several keys switches on a phone, and signs out of one server only", async () => {
   const site = await getSite();
   const [first, second] = [await site.mintKey("busy"), await site.mintKey("small")];

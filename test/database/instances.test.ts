@@ -1,5 +1,5 @@
 // Which instances live, what a dead one may still do, and who acts for all: on a real PostgreSQL.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ArchiveUnavailable, StartRefused, StoreUnavailable } from "../../src/core/errors.ts";
 import { checkEveryMs } from "../../src/core/running-time.ts";
@@ -38,6 +38,7 @@ beforeEach(async () => {
   whileWaiting = async () => {};
 });
 afterEach(async () => {
+  setSystemTime();
   await Promise.all(links.map((link) => link.close()));
 });
 
@@ -115,6 +116,22 @@ describe("instances that share a Redis", () => {
     // The database is on this machine, and the estimate is off by no more than the beat took.
     const errorMs = after - before + ROUNDED_MS;
     expect(estimate).toBeWithin(before - errorMs, after + errorMs);
+  });
+
+  test("know how far this machine's clock is from the database's, and that it was set right", async () => {
+    const { instances } = await start();
+    const learn = async () => {
+      // The first may have been under way.
+      for (let i = 0; i < 2; i++) await instances.beat();
+      return instances.clockOffsetMs;
+    };
+    const now = Date.now();
+    setSystemTime(now + 60_000);
+    expect(await learn()).toBeWithin(5_000, 60_001);
+    setSystemTime(now - 60_000);
+    expect(await learn()).toBeLessThan(-60_000 + ROUNDED_MS);
+    setSystemTime();
+    expect(await learn()).toBe(0);
   });
 
   test("delete the row of one that was not seen for five seconds, and what it was sending is unknown", async () => {

@@ -7,7 +7,7 @@ import { signStandardMessage, toStandardTest, writeWebhookSecret } from "../../s
 import { ASYNC_PYTHONS, aiohttp } from "../clients/python-at-hand.ts";
 import { program, testWith } from "../needs.ts";
 import { CHECKOUT, PROGRAM, serve, stop } from "../run-gatehouse.ts";
-import { cleanUp, findFreePort, makeFolder } from "../temporary.ts";
+import { cleanUp, findFreePort, makeFolder, undoLater } from "../temporary.ts";
 import { listPageBlocks, type PageBlock, parseBlocks, ROOT } from "./page-blocks.ts";
 import { makeCheckout, openTerminal, type Terminal } from "./terminal.ts";
 
@@ -122,6 +122,20 @@ function firstLine({ text }: PageBlock): string {
 /** The key that a start has printed. */
 function findKey(printed: string): string {
   return /API key +(gth_\w+)/.exec(printed)?.[1] ?? "(no key was printed yet)";
+}
+
+function startDiscord() {
+  const posted: string[] = [];
+  const discord = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      posted.push(await request.text());
+      return Response.json({ id: "1" });
+    },
+  });
+  undoLater(() => discord.stop(true));
+  return { discord, posted };
 }
 
 function canRunTypeScript(): boolean {
@@ -367,15 +381,7 @@ testWith(program("bash"), program("curl"), program("python3"))(
   "docs/webhooks.md works as printed: its commands, and its receivers in TypeScript and Python",
   async () => {
     const cwd = makeCheckout();
-    const posted: string[] = [];
-    const discord = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      async fetch(request) {
-        posted.push(await request.text());
-        return Response.json({ id: "1" });
-      },
-    });
+    const { discord, posted } = startDiscord();
     const gatehouse = await serve({ cwd, env: { GATEHOUSE_WEBHOOKS_PRIVATE: "allow" } });
     const env = { GATEHOUSE_PORT: String(gatehouse.port) };
     const port = String(findFreePort());
@@ -427,7 +433,6 @@ testWith(program("bash"), program("curl"), program("python3"))(
         ),
       ).toEqual(["test", "one", "two"]);
     }
-    await discord.stop(true);
   },
   PATIENCE_MS,
 );
@@ -438,13 +443,20 @@ testWith(program("bash"), program("curl"), program("openssl"))(
     const cwd = makeCheckout();
     await stop(await serve({ cwd }));
     const ports = { "8443": String(findFreePort()), "9000": String(findFreePort()) };
+    const { discord } = startDiscord();
     const printed = await followPage("docs/operating.md", {
       cwd,
+      env: { GATEHOUSE_WEBHOOKS_PRIVATE: "allow" },
+      typed: {
+        './gatehouse webhooks create --server "North Town" --label mod-log --format discord --types "player.killed,modcall.*"\n': `${discord.url}api/webhooks/1/token\n`,
+      },
       replacements: () => ports,
     });
     expect(printed).toContain("North Town");
     expect(printed).toContain('"status":"queued"');
     expect(printed).toContain("key.revoked");
+    expect(printed).toMatch(/https:\/\/\S+\/#\/invitation\/gti_/);
+    expect(printed).toContain("the receiver accepted it: 200");
   },
   PATIENCE_MS,
 );

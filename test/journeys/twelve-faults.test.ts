@@ -14,6 +14,8 @@ import type { Notice, Readiness } from "../../src/core/wire/health.ts";
 import { operatorEn } from "../../src/dashboard/locales/operator-en.ts";
 import { operatorRu } from "../../src/dashboard/locales/operator-ru.ts";
 import { describeNotice } from "../../src/dashboard/views/operator/health/describe-notice.ts";
+import { ARCHIVE_MIGRATIONS } from "../../src/database/archive/migrations.ts";
+import { ARCHIVE_FORMAT } from "../../src/database/archive/open-archive-file.ts";
 import { inspectDatabase } from "../../src/database/store/inspect-store.ts";
 import { judgeInstance } from "../../src/doctor/call-instance.ts";
 import { judgeStore } from "../../src/doctor/check-store.ts";
@@ -115,12 +117,25 @@ async function startWithDeadWebhook(): Promise<TestGatehouse> {
   return start({ archive });
 }
 
+/** Of an older version, with a table that something else has made. */
+async function startWithOldArchive(): Promise<TestGatehouse> {
+  const folder = makeTestFolder();
+  const archive = new Database(join(folder, "archive.db"));
+  archive.exec(ARCHIVE_MIGRATIONS.steps[0] as string);
+  archive.exec(`PRAGMA application_id = ${ARCHIVE_FORMAT.applicationId}; PRAGMA user_version = 1`);
+  archive.exec("CREATE TABLE webhooks (mine TEXT)");
+  archive.close();
+  return start({ folder, env: { GATEHOUSE_ARCHIVE: "sqlite" } });
+}
+
 type Fault = {
   readonly code: NoticeCode;
   readonly tell: () => Promise<Told>;
   readonly callers: Readiness["callers"];
   /** In the remedy, in every language. */
   readonly remedy: string;
+  /** In what is said, in every language. */
+  readonly says?: string;
   /** False where the instances would not agree on a time. */
   readonly hasSince?: false;
 };
@@ -181,6 +196,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     callers: "served",
     remedy: "timedatectl set-ntp true",
   },
+  "the clock is not PostgreSQL's": {
+    code: "database_clock_wrong",
+    tell: () => askAlone({ instances: { isUp: true, clockOffsetMs: 60_000 } as never, shared: undefined }),
+    callers: "served",
+    remedy: "timedatectl set-ntp true",
+  },
   "a webhook is dead": {
     code: "webhooks_disabled",
     tell: async () => ask(await startWithDeadWebhook(), "webhooks_disabled"),
@@ -199,6 +220,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     tell: async () => ask(await startWithCertificate(), "certificate_expiring"),
     callers: "served",
     remedy: "GATEHOUSE_TLS_CERT",
+  },
+  "this version cannot make its tables in the archive": {
+    code: "archive_away",
+    tell: async () => ask(await startWithOldArchive(), "archive_away"),
+    callers: "partly",
+    remedy: "archive.db",
+    says: "the version before still works",
   },
 };
 
@@ -235,6 +263,7 @@ test.each(Object.entries(FAULTS))("%s: /readyz, dashboard, doctor and log name t
   for (const language of ["en", "ru"]) {
     const { what, todo, isForeign } = describeNotice(notice, await openTexts(language), FORMAT);
     expect(todo).toContain(fault.remedy);
+    expect(what).toContain(fault.says ?? "");
     expect(what + todo).not.toMatch(/\{\{|undefined|^notice\.|remedy\./);
     expect([what === "", isForeign]).toEqual([false, false]);
     if (language === "ru") expect([what, todo].every((text) => /[а-я]{3}/.test(text))).toBe(true);
@@ -254,7 +283,8 @@ test("a migration that this version cannot make is told at the start and by doct
     /step \d+ of \d+: .*roles.* the version before still works/,
   );
   const findings = judgeStore(inspectDatabase(path, undefined), path, true);
-  expect(findings).toMatchObject([{ result: "warning", remedy: expect.stringContaining("its last line says why") }]);
+  const remedy = expect.stringContaining("its last line says why, and the version before still works");
+  expect(findings).toMatchObject([{ result: "warning", remedy }]);
 });
 
 test("raised alerts are told with the names of their servers, and no more when they are cleared", async () => {

@@ -296,6 +296,8 @@ describe("restore", () => {
     const { file, folder } = await makeBackup();
     const target = makeNewFolder(folder);
     await Bun.$`chown -R 65534:65534 ${target}`.quiet();
+    // Root has put the secret there, too.
+    await Bun.$`chown 0:0 ${join(target, "secret.key")}`.quiet();
     const { exitCode } = await runToEnd(["restore", file, "--data-dir", target], { cwd: makeFolder() });
     expect(exitCode).toBe(0);
     for (const name of readdirSync(target)) expect([name, statSync(join(target, name)).uid]).toEqual([name, 65_534]);

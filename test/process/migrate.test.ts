@@ -1,6 +1,6 @@
 // gatehouse migrate: everything that lasts, from the data folder to a real PostgreSQL and back, without any loss.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { chownSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ARCHIVE_MIGRATIONS } from "../../src/database/archive/migrations.ts";
 import { openArchiveFile } from "../../src/database/archive/open-archive-file.ts";
@@ -146,8 +146,12 @@ describe("a move", () => {
     expect(await readPostgres(url)).toEqual(before);
     expect(await readFolder(folder)).toEqual(before);
 
+    // Who runs Gatehouse must be able to open what root has moved.
+    const owner = process.getuid?.() === 0 ? 65_534 : statSync(back).uid;
+    chownSync(back, owner, statSync(back).gid);
     const homeward = await move(url, "sqlite", back);
     expect(homeward).toMatchObject({ exitCode: 0, stderr: "" });
+    for (const path of [databaseOf(back), archiveOf(back)]) expect(statSync(path).uid).toBe(owner);
     expect(await readFolder(back)).toEqual(before);
     const insert = "INSERT INTO audit (at, action, actor, target, details) VALUES (1, 'a', '', '', '') RETURNING seq";
     const store = new SqliteDriver(openStoreFile(databaseOf(back)));

@@ -7,6 +7,7 @@ import { StartRefused, StoreUnavailable } from "../../core/errors.ts";
 import type { Archive } from "../../core/ports/archive.ts";
 import { type ArchiveMethod, callArchive } from "../../core/ports/archive-calls.ts";
 import { monotonicMs } from "../database-clock.ts";
+import { MigrationRefused } from "../migrations.ts";
 import { SqliteDriver } from "../sqlite.ts";
 import { createFileCheck, truncateLog, UnusableFile } from "../sqlite-file/database-file.ts";
 import { isDamage, isDiskFault } from "../sqlite-file/explain-open-error.ts";
@@ -89,8 +90,9 @@ function isUnavailability(error: Error): boolean {
 /** In the words of the operator: which file it is, and why it cannot be used now. */
 function explain(error: Error): string {
   const { message } = error;
+  if (error instanceof UnusableFile || error instanceof MigrationRefused) return message;
   // What it advises after the dash is about a start, and the archive needs none.
-  if (error instanceof StartRefused && !(error instanceof UnusableFile)) return message.split(" — ")[0] ?? message;
+  if (error instanceof StartRefused) return message.split(" — ")[0] ?? message;
   if (isDamage(error)) return `${path} is damaged: ${message}`;
   return isDiskFault(error) ? `${path} cannot be used: ${message}` : message;
 }

@@ -105,6 +105,11 @@ export class Instances {
     return this.#isUp;
   }
 
+  /** How far this machine's clock was ahead of PostgreSQL's at the last beats, at least. */
+  get clockOffsetMs(): number {
+    return this.deps.clock.offsetMs;
+  }
+
   /** How many instances there were at the last beat. */
   get count(): number {
     return this.#others + 1;

@@ -59,7 +59,7 @@ export const fleet = {
     calls: "Emergency calls",
     age: "Read",
   },
-  short: { queue: "{{n}} in the queue", modCalls: "{{n}} mod calls", calls: "{{n}} emergencies" },
+  short: { queue: "{{n}} in the queue", modCalls: "mod calls: {{n}}", calls: "emergencies: {{n}}" },
   standing: {
     refused: "Key refused",
     unreachable: "Unreachable",

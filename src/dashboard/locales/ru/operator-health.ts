@@ -35,6 +35,7 @@ export const operatorHealth: Translation<typeof english> = {
     keys_blocked: "Ключей заблокировано за слишком частые запросы: {{n}} ({{names}}).",
     alerts_raised: "Есть тревоги на серверах: {{servers}}.",
     clock_wrong: "Часы этой машины расходятся с часами игрового API на {{offset}}.",
+    database_clock_wrong: "Часы этой машины расходятся с часами PostgreSQL, по которым живёт Gatehouse, на {{offset}}.",
     certificate_expiring: "Срок TLS-сертификата скоро закончится или уже закончился.",
     key_file_gone:
       "Пропал файл главного ключа ({{path}}): этот экземпляр работает дальше, но командная строка не найдёт ключ, а следующий запуск создаст новый.",
@@ -64,6 +65,7 @@ export const operatorHealth: Translation<typeof english> = {
       "Найдите программу, которая спрашивает слишком часто, и замедлите её; блокировка закончится сама. Снять сейчас: {{command}}",
     alerts_raised: "Посмотрите тревоги сервера. Что случилось: {{command}}",
     clock_wrong: "Пусть часы ставит NTP (или chrony): {{command}}",
+    database_clock_wrong: "Пусть часы обеих машин ставит NTP (или chrony): {{command}}",
     certificate_expiring:
       "Обновите его и запишите новые файлы на место GATEHOUSE_TLS_CERT и GATEHOUSE_TLS_KEY: они загрузятся сами.",
     key_file_gone: "Верните файл с ключом, доступный только владельцу, или задайте GATEHOUSE_MASTER_KEY.",
