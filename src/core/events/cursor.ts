@@ -7,17 +7,18 @@ export type LedgerPosition = { readonly number: number; readonly mark: number };
 /** `foreign`: a cursor of another server. */
 export type ParsedCursor = LedgerPosition | "foreign" | "invalid";
 
-const BYTES = 18;
+/** Number, mark, checksum of the server, checksum of all that. Written anew for each cursor, because many are written at once. */
+const BYTES = Buffer.alloc(18);
+const CHECKED_BYTES = BYTES.subarray(0, 14);
 const CURSOR = /^[A-Za-z0-9_-]{24}$/;
 export const MARK_MAX = 0xffff_ffff;
 
 export function writeCursor(serverId: string, { number, mark }: LedgerPosition): string {
-  const bytes = Buffer.alloc(BYTES);
-  bytes.writeUIntBE(number, 0, 6);
-  bytes.writeUInt32BE(mark, 6);
-  bytes.writeUInt32BE(Bun.hash.crc32(serverId), 10);
-  bytes.writeUInt32BE(Bun.hash.crc32(bytes.subarray(0, 14)), 14);
-  return bytes.toString("base64url");
+  BYTES.writeUIntBE(number, 0, 6);
+  BYTES.writeUInt32BE(mark, 6);
+  BYTES.writeUInt32BE(Bun.hash.crc32(serverId), 10);
+  BYTES.writeUInt32BE(Bun.hash.crc32(CHECKED_BYTES), 14);
+  return BYTES.toString("base64url");
 }
 
 export function parseCursor(text: string, serverId: string): ParsedCursor {

@@ -70,8 +70,8 @@ export class EventFrames {
   frameOf(format: StreamFormat): string {
     const known = this.#frames[format];
     if (known !== undefined) return known;
-    this.#text ??= writeEvent(this.serverId, this.event);
     const cursor = writeCursor(this.serverId, this.event);
+    this.#text ??= writeEvent(this.serverId, this.event, cursor);
     const frame = writeEventFrame(format, cursor, typeOfKind(this.event.kind), this.#text);
     this.#frames[format] = frame;
     return frame;
@@ -85,9 +85,8 @@ function writeMessage(cursor: string | undefined, event: string, data: string): 
 }
 
 /** An event as readers get it. It is put together from the stored text, so that its numbers stay exact. */
-export function writeEvent(serverId: string, event: LedgerEvent): string {
+export function writeEvent(serverId: string, event: LedgerEvent, id = writeCursor(serverId, event)): string {
   const { kind, at, seenAt, source, isBackfill, data, meta } = event;
-  const id = writeCursor(serverId, event);
   const text = `{"id":"${id}","type":"${typeOfKind(kind)}","at":${at},"seen_at":${seenAt},"source":"${source}","backfill":${isBackfill},"data":${data}`;
   return meta === null ? `${text}}` : `${text},"meta":${meta}}`;
 }

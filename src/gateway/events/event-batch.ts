@@ -48,7 +48,11 @@ export class EventBatch {
   /** The place that a reader has reached with all of it, past what its filter leaves out. */
   readonly place: LedgerPosition;
   readonly #events: readonly EventFrames[];
-  readonly #chunks = new Map<string, readonly StreamChunk[]>();
+  /** By the names of filters. */
+  readonly #chunks: Readonly<Record<StreamFormat, Map<string, readonly StreamChunk[]>>> = {
+    sse: new Map(),
+    socket: new Map(),
+  };
 
   constructor(serverId: string, events: readonly LedgerEvent[], place: LedgerPosition) {
     this.#events = events.map((event) => new EventFrames(serverId, event));
@@ -61,11 +65,11 @@ export class EventBatch {
     if (!first) return [];
     // Rare: a reader that was quicker than the feed of its server.
     if (after.number >= first.event.number) return this.#write(format, filter, after.number);
-    const name = `${format} ${filter.name}`;
-    const known = this.#chunks.get(name);
+    // Asked once for each stream, so no text is made to look it up.
+    const known = this.#chunks[format].get(filter.name);
     if (known) return known;
     const chunks = this.#write(format, filter, after.number);
-    this.#chunks.set(name, chunks);
+    this.#chunks[format].set(filter.name, chunks);
     return chunks;
   }
 
