@@ -26,11 +26,14 @@ const DARK: MantineColorsTuple = [
   "#101318",
 ];
 
+/** White text on the eighth, which buttons have, reaches 5.5 to 1. */
+const RED = [...DEFAULT_THEME.colors.red.slice(0, 8), "#c92a2a", "#a61e1e"] as unknown as MantineColorsTuple;
+
 /** On a background of this luminance, black and white text have the same contrast, above 4.5. */
 const EQUAL_CONTRAST_LUMINANCE = 0.179;
 
 export const theme = createTheme({
-  colors: { dark: DARK },
+  colors: { dark: DARK, red: RED },
   primaryColor: "indigo",
   primaryShade: { light: 8, dark: 8 },
   autoContrast: true,
