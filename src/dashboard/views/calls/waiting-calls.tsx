@@ -157,7 +157,7 @@ function WaitingCall(props: {
             </Text>
           )}
         </div>
-        <div className="waiting-actions touch">
+        <div className="waiting-actions">
           {claims && <ClaimButton call={call} claims={claims} onTaken={props.onTaken} />}
           <PlayerShortcuts player={caller} isOnMap={call.position !== null} isActing={isActing} onAct={setActing} />
         </div>

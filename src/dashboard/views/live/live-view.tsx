@@ -112,7 +112,7 @@ function LiveCalls() {
       shownMax={CALLS_SHOWN_MAX}
       footer={
         count > CALLS_SHOWN_MAX && (
-          <Anchor href={hrefOf("calls")} size="sm">
+          <Anchor href={hrefOf("calls")} size="sm" className="touch-link">
             {t("all", { n: count })}
           </Anchor>
         )

@@ -206,6 +206,7 @@ function LegendItem(props: {
       onClick={props.onClick}
       opacity={isHidden ? 0.65 : 1}
       py={4}
+      className="touch-link"
     >
       <Group gap={8} wrap="nowrap">
         <svg width="22" height="8" aria-hidden="true">

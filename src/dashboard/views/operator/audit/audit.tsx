@@ -39,7 +39,7 @@ function AuditDownload() {
   const { t } = useTranslation("operatorAudit");
   const [filter, setFilter] = useState(NO_FILTER);
   return (
-    <ViewPage isTouch title={t("title")}>
+    <ViewPage title={t("title")}>
       <Filters filter={filter} onChange={setFilter} />
       <Downloads query={toQuery(filter)} />
     </ViewPage>
@@ -65,7 +65,6 @@ function AuditList() {
   const columns = useEntryColumns(nameOf, viewing.open);
   return (
     <ViewPage
-      isTouch
       title={t("title")}
       actions={
         <Tooltip label={t("refresh")}>

@@ -111,7 +111,6 @@ function PeoplePart() {
 
   return (
     <ViewPage
-      isTouch
       title={t("title")}
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => creating.open(true)}>
