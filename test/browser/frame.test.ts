@@ -126,6 +126,15 @@ browserTest("a laptop shows six more rows of a table than it did, below one row 
       ),
     );
   expect(bottoms.filter((bottom) => bottom <= 768).length).toBeGreaterThanOrEqual(ROWS_BEFORE + 6);
+
+  await page.setViewportSize({ width: 1280, height: 768 });
+  for (const view of ["players", "vehicles", "logs"]) {
+    await goTo(page, view);
+    await page.getByRole("table").waitFor();
+    const search = await page.getByRole("search").boundingBox();
+    const columns = await page.getByRole("button", { name: "Columns" }).boundingBox();
+    expect([view, (columns?.y ?? 0) < (search?.y ?? 0) + (search?.height ?? 0)]).toEqual([view, true]);
+  }
 });
 
 browserTest("the menu under one's name says whose it is, and gives the focus back", async () => {

@@ -158,7 +158,7 @@ export function LinePlot(props: LinePlotProps) {
         </Text>
       </Group>
       <div ref={frame} role="img" aria-label={`${title}. ${descriptions.join(". ")}`} style={{ minHeight: HEIGHT }} />
-      <Group gap="lg" mt="xs">
+      <Group gap="0 var(--mantine-spacing-lg)" mt="xs">
         {series.map(({ name, line, whole, colour, isDashed }) => {
           const ofPlot = whole === undefined ? describeLine(line)?.now : whole;
           const value = cursor === null ? ofPlot : line[cursor];
