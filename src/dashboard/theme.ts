@@ -84,6 +84,8 @@ export const resolveVariables: CSSVariablesResolver = () => {
     if (name === "dark") continue;
     light[`--mantine-color-${name}-light-color`] = darken(shades[9]);
     light[`--mantine-color-${name}-outline`] = darken(shades[9]);
+    dark[`--mantine-color-${name}-light`] = tint(shades[5], 18);
+    dark[`--mantine-color-${name}-light-hover`] = tint(shades[5], 26);
     dark[`--mantine-color-${name}-light-color`] = shades[2];
     dark[`--mantine-color-${name}-outline`] = shades[3];
   }
@@ -91,6 +93,11 @@ export const resolveVariables: CSSVariablesResolver = () => {
   Object.assign(dark, ACCENT);
   return { variables: {}, light, dark };
 };
+
+/** A little of a colour on the dark scheme's own background. */
+function tint(colour: string, percent: number): string {
+  return `color-mix(in srgb, ${colour} ${percent}%, ${DARK[7]})`;
+}
 
 /** Mantine's darkest yellow and lime are too bright for text on white. */
 function darken(colour: string): string {
