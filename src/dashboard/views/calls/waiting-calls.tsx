@@ -38,7 +38,7 @@ export function WaitingCalls(props: {
     <Card
       component="section"
       withBorder
-      padding="md"
+      padding="sm"
       aria-label={t("moderator.title")}
       className="waiting-calls"
       data-waiting={waiting > 0 || undefined}
