@@ -75,8 +75,8 @@ function AuditList() {
       }
     >
       <Filters filter={filter} onChange={setFilter} />
-      <Downloads query={query} />
       <PagedTable
+        toolbar={<Downloads query={query} />}
         list={list}
         label={t("list")}
         name="operator-audit"
@@ -139,6 +139,7 @@ function Filters({ filter, onChange }: { readonly filter: Filter; readonly onCha
         spellCheck={false}
       />
       <ListFilter
+        hasLabel
         label={t("what")}
         everyLabel={t("everyAction")}
         options={Object.entries(actions).map(([value, label]) => ({ value, label }))}
