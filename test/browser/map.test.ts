@@ -247,22 +247,26 @@ browserTest("the map shows who waits for a moderator and who was just killed", a
   expect(await page.evaluate<unknown>("window.hostile")).toBeUndefined();
 });
 
-browserTest("the legend hides no part of the map, and on a phone the list has all room below the buttons", async () => {
-  const page = await openView("map");
-  const [map, legend] = [page.locator("canvas"), page.getByRole("region", { name: "Legend" })];
-  const bottomOf = async (part: Locator) => {
-    const box = await part.boundingBox();
-    return (box?.y ?? 0) + (box?.height ?? 0);
-  };
-  expect(await bottomOf(map)).toBeLessThanOrEqual((await legend.boundingBox())?.y ?? 0);
-  const phone = await openView("map", { size: "phone" });
-  const button = phone.getByRole("button", { name: "Show the list" });
-  await button.click();
-  const finder = await phone.locator(".map-finder").boundingBox();
-  const hide = phone.getByRole("button", { name: "Hide the list" });
-  expect(finder?.y ?? 0).toBeGreaterThanOrEqual(await bottomOf(hide));
-  expect(finder?.y ?? 0).toBeLessThan((await bottomOf(hide)) + 44);
-});
+browserTest(
+  "map and legend fill the window, neither hides the other, and on a phone the list has all room",
+  async () => {
+    const page = await openView("map");
+    const [map, legend] = [page.locator("canvas"), page.getByRole("region", { name: "Legend" })];
+    const bottomOf = async (part: Locator) => {
+      const box = await part.boundingBox();
+      return (box?.y ?? 0) + (box?.height ?? 0);
+    };
+    expect(await bottomOf(map)).toBeLessThanOrEqual((await legend.boundingBox())?.y ?? 0);
+    expect(await bottomOf(legend)).toBeGreaterThan((page.viewportSize()?.height ?? 0) - 40);
+    const phone = await openView("map", { size: "phone" });
+    const button = phone.getByRole("button", { name: "Show the list" });
+    await button.click();
+    const finder = await phone.locator(".map-finder").boundingBox();
+    const hide = phone.getByRole("button", { name: "Hide the list" });
+    expect(finder?.y ?? 0).toBeGreaterThanOrEqual(await bottomOf(hide));
+    expect(finder?.y ?? 0).toBeLessThan((await bottomOf(hide)) + 44);
+  },
+);
 
 browserTest("a chosen player gets a message or a kick from the card, after a confirmation", async () => {
   const listCommands = await addServerWithKills("map-actions");
