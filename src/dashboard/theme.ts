@@ -26,11 +26,14 @@ const DARK: MantineColorsTuple = [
   "#101318",
 ];
 
+/** White text on the eighth, which buttons have, reaches 5.5 to 1. */
+const RED = [...DEFAULT_THEME.colors.red.slice(0, 8), "#c92a2a", "#a61e1e"] as unknown as MantineColorsTuple;
+
 /** On a background of this luminance, black and white text have the same contrast, above 4.5. */
 const EQUAL_CONTRAST_LUMINANCE = 0.179;
 
 export const theme = createTheme({
-  colors: { dark: DARK },
+  colors: { dark: DARK, red: RED },
   primaryColor: "indigo",
   primaryShade: { light: 8, dark: 8 },
   autoContrast: true,
@@ -81,6 +84,8 @@ export const resolveVariables: CSSVariablesResolver = () => {
     if (name === "dark") continue;
     light[`--mantine-color-${name}-light-color`] = darken(shades[9]);
     light[`--mantine-color-${name}-outline`] = darken(shades[9]);
+    dark[`--mantine-color-${name}-light`] = tint(shades[5], 18);
+    dark[`--mantine-color-${name}-light-hover`] = tint(shades[5], 26);
     dark[`--mantine-color-${name}-light-color`] = shades[2];
     dark[`--mantine-color-${name}-outline`] = shades[3];
   }
@@ -88,6 +93,11 @@ export const resolveVariables: CSSVariablesResolver = () => {
   Object.assign(dark, ACCENT);
   return { variables: {}, light, dark };
 };
+
+/** A little of a colour on the dark scheme's own background. */
+function tint(colour: string, percent: number): string {
+  return `color-mix(in srgb, ${colour} ${percent}%, ${DARK[7]})`;
+}
 
 /** Mantine's darkest yellow and lime are too bright for text on white. */
 function darken(colour: string): string {

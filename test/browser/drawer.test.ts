@@ -257,3 +257,34 @@ browserTest("the drawer leaves out what the key may not read or send, and says w
   await drawerOf(operator).getByText("Commands need an API key of this server").waitFor();
   await drawerOf(operator).getByText("Co-owner").waitFor();
 });
+
+/** Runs in the page. */
+function readLook(element: unknown) {
+  type Style = { color: string; borderColor: string; backgroundColor: string };
+  const page = globalThis as never as { getComputedStyle(of: unknown): Style };
+  const { color, borderColor, backgroundColor } = page.getComputedStyle(element);
+  return { text: color, border: borderColor, ground: backgroundColor };
+}
+
+browserTest("what takes something from a player is outlined in red, and its confirmation is white on red", async () => {
+  for (const scheme of ["light", "dark"] as const) {
+    const page = await openView("players", { server: "small", scheme });
+    await page.evaluate(`location.hash = "#/players?player=${idOf(2)}"`);
+    const drawer = drawerOf(page);
+    const kick = drawer.getByRole("button", { name: "Kick" });
+    const outlined = await kick.evaluate(readLook);
+    expect(isRed(outlined.border)).toBe(true);
+    expect(outlined.text).toBe(outlined.border);
+    await kick.click();
+    await drawer.getByText(`:kick ${nameOf(2)}`, { exact: true }).waitFor();
+    const filled = await kick.evaluate(readLook);
+    expect([scheme, filled.text]).toEqual([scheme, "rgb(255, 255, 255)"]);
+    expect(isRed(filled.ground)).toBe(true);
+  }
+});
+
+/** Whether red is the strongest part of a colour; `color-mix` gives parts from 0 to 1. */
+function isRed(colour: string): boolean {
+  const [red = 0, green = 0, blue = 0] = colour.match(/[\d.]+/g)?.map(Number) ?? [];
+  return red > Math.max(green, blue) && Math.abs(green - blue) < red / 4;
+}

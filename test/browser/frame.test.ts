@@ -16,6 +16,7 @@ import {
   openView,
   SIZES,
   signOut,
+  visitViews,
   waitUntilLoaded,
 } from "./browser.ts";
 import { formatLocalTime, nameOf, SMALL_SERVER, START_SECONDS } from "./game-server-fixture.ts";
@@ -88,6 +89,25 @@ browserTest("a phone has the main views in a bar that hides nothing, and every o
   expect((last?.y ?? 0) + (last?.height ?? 0)).toBeLessThanOrEqual(barBox?.y ?? 0);
 });
 
+/**
+ * Finds controls that are too small for a finger. Names, and what copies them, are as small as the text they are in; the toggle
+ * of a row is as large as the row.
+ */
+const FIND_SMALL = `Array.from(document.querySelectorAll(
+  "#content :is(button, select, .mantine-Input-input, .mantine-Chip-label, .view-parts a, .mantine-Anchor-root, nav a)",
+), (control) => {
+  if (!control.checkVisibility() || control.matches(".copy-button, .player-link, .row-toggle, .row *")) return undefined;
+  const { width, height } = control.getBoundingClientRect();
+  return Math.min(width, height) < 44 ? control.outerHTML.slice(0, 150) : undefined;
+}).filter((control) => control !== undefined)`;
+
+browserTest("on a phone every control of every view has room for a finger", async () => {
+  const page = await openView("live", { size: "phone", server: "busy" });
+  await visitViews(page, async (view) => {
+    expect([view, await page.evaluate<string[]>(FIND_SMALL)]).toEqual([view, []]);
+  });
+});
+
 /** How many whole rows of a table a laptop showed before there was one row of controls above it. */
 const ROWS_BEFORE = 10;
 
@@ -106,6 +126,15 @@ browserTest("a laptop shows six more rows of a table than it did, below one row 
       ),
     );
   expect(bottoms.filter((bottom) => bottom <= 768).length).toBeGreaterThanOrEqual(ROWS_BEFORE + 6);
+
+  await page.setViewportSize({ width: 1280, height: 768 });
+  for (const view of ["players", "vehicles", "logs"]) {
+    await goTo(page, view);
+    await page.getByRole("table").waitFor();
+    const search = await page.getByRole("search").boundingBox();
+    const columns = await page.getByRole("button", { name: "Columns" }).boundingBox();
+    expect([view, (columns?.y ?? 0) < (search?.y ?? 0) + (search?.height ?? 0)]).toEqual([view, true]);
+  }
 });
 
 browserTest("the menu under one's name says whose it is, and gives the focus back", async () => {

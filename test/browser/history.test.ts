@@ -168,7 +168,7 @@ browserTest("staff, playtime and a player's sessions, in Russian on a dark phone
   const row = page.getByRole("list", { name: "Отчёт" }).locator("> li").first();
   expect(await row.innerText()).toMatch(/=Tom.*6 ч/s);
   await row.getByRole("button", { name: /=Tom/ }).click();
-  expect(await row.innerText()).toContain("от 20 с до 1 мин");
+  expect(await row.innerText()).toContain("20 с – 1 мин");
   expect(await row.innerText()).toMatch(/Киков\s+5/);
   await row.getByRole("img", { name: "Полиция 5 ч, Гражданские 1 ч" }).waitFor();
   await expectAccessible(page);
@@ -245,4 +245,28 @@ browserTest("alerts are suggested and set by the operator, and raised ones are a
   await live.getByText("и ещё 1", { exact: true }).waitFor();
   expect((await notice.innerText()).replaceAll(/\s+/g, " ")).toMatch(/^Опасная команда Mod вводит :ban all/);
   await expectAccessible(live);
+});
+
+/** How far the end of a title is from the end of the numbers below it, and which numbers are cut, of each column. */
+const COMPARE_ENDS = `Array.from(document.querySelectorAll("thead th"), (title, column) => {
+  if (!title.classList.contains("number-cell")) return undefined;
+  const endOf = (element) => element.getBoundingClientRect().right;
+  const numbers = Array.from(document.querySelectorAll("tbody tr"), (row) => row.children[column].firstElementChild);
+  const inner = endOf(numbers[0]) - parseFloat(getComputedStyle(numbers[0]).paddingInlineEnd);
+  return {
+    apart: Math.round(Math.abs(endOf(title.querySelector(".sort-title")) - inner)),
+    cut: numbers.filter((number) => Array.from(number.children).some((part) => part.scrollWidth > part.clientWidth))
+      .map((number) => number.textContent),
+  };
+}).filter((column) => column !== undefined)`;
+
+browserTest("in the report of the staff, titles end where their numbers end, and no number is cut", async () => {
+  const history = makeHistory();
+  history.staff = history.staff.map((row) => ({ ...row, seconds: 123 * HOUR_S + 59 * 60, median_between: [119, 240] }));
+  const page = await openHistory("staff/activity", {}, history);
+  await page.getByText("123 h 59 min").first().waitFor();
+  const columns = await page.evaluate<{ apart: number; cut: string[] }[]>(COMPARE_ENDS);
+  expect(columns.length).toBeGreaterThan(5);
+  expect(columns.flatMap(({ cut }) => cut)).toEqual([]);
+  expect(Math.max(...columns.map(({ apart }) => apart))).toBeLessThanOrEqual(1);
 });

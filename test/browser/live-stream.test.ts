@@ -130,7 +130,7 @@ async function openLive(server: ChangingServer, view: string, options: PageOptio
 function liveMark(page: Page, language: PageOptions["language"] = "en") {
   const names = {
     en: ["Freshness of the data", "live"],
-    ru: ["Актуальность данных", "вживую"],
+    ru: ["Актуальность данных", "в реальном времени"],
   } as const;
   const [region, text] = names[language];
   return page.getByRole("region", { name: region }).getByText(text, { exact: true });

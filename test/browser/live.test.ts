@@ -161,6 +161,19 @@ browserTest("on a laptop everything that matters fits without scrolling", async 
 /** Cleared alerts must be of the time after the user first looked. */
 const alertOf = (type: string, rule: string, subject: string) => ({ type, data: { rule, subject, text: `${rule}!` } });
 
+browserTest("that a server is offline is said once in the view, and counted on the bell", async () => {
+  const ledger = new PlayedLedger();
+  const key = await (await getSite()).mintKey("offline");
+  const page = await openPage({ view: "live", key, prelude: PLAYED_STREAM, expectedStatuses: [400] });
+  await ledger.answerTo(page);
+  await page.reload();
+  await page.getByRole("heading", { name: "The game server is offline" }).waitFor();
+  await ledger.play(page, alertOf("alert.raised", "offline", "server"), alertOf("alert.raised", "kills", refOf(3)));
+  await page.getByRole("button", { name: "Alerts: 2", exact: true }).waitFor();
+  await expectCount(page.locator("#content [data-rule]"), 1);
+  expect(await page.locator("#content [data-rule]").getAttribute("data-rule")).toBe("kills");
+});
+
 browserTest(
   "an alert stays when it is over, in the title and on the bell of every view, until it is dismissed",
   async () => {

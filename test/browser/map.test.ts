@@ -1,6 +1,6 @@
 // The view "map": the canvas, and the list for keyboard and screen reader users.
 import { expect } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { toSectionSet } from "../../src/core/sections.ts";
 import { IS_LONG } from "../long.ts";
 import { until } from "../until.ts";
@@ -246,6 +246,27 @@ browserTest("the map shows who waits for a moderator and who was just killed", a
   await expectAccessible(page);
   expect(await page.evaluate<unknown>("window.hostile")).toBeUndefined();
 });
+
+browserTest(
+  "map and legend fill the window, neither hides the other, and on a phone the list has all room",
+  async () => {
+    const page = await openView("map");
+    const [map, legend] = [page.locator("canvas"), page.getByRole("region", { name: "Legend" })];
+    const bottomOf = async (part: Locator) => {
+      const box = await part.boundingBox();
+      return (box?.y ?? 0) + (box?.height ?? 0);
+    };
+    expect(await bottomOf(map)).toBeLessThanOrEqual((await legend.boundingBox())?.y ?? 0);
+    expect(await bottomOf(legend)).toBeGreaterThan((page.viewportSize()?.height ?? 0) - 40);
+    const phone = await openView("map", { size: "phone" });
+    const button = phone.getByRole("button", { name: "Show the list" });
+    await button.click();
+    const finder = await phone.locator(".map-finder").boundingBox();
+    const hide = phone.getByRole("button", { name: "Hide the list" });
+    expect(finder?.y ?? 0).toBeGreaterThanOrEqual(await bottomOf(hide));
+    expect(finder?.y ?? 0).toBeLessThan((await bottomOf(hide)) + 44);
+  },
+);
 
 browserTest("a chosen player gets a message or a kick from the card, after a confirmation", async () => {
   const listCommands = await addServerWithKills("map-actions");

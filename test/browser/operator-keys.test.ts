@@ -43,7 +43,11 @@ browserTest("Gatehouse itself searches the keys, by a part of the label, the ser
     const { pathname, search } = new URL(request.url());
     if (pathname === "/admin/keys") asked.push(search);
   });
-  await page.getByLabel("Search").fill("night B");
+  // Search and filters are in one row with what is beside them.
+  const [search, columns] = [page.getByLabel("Search"), page.getByRole("button", { name: "Columns" })];
+  const [field, button] = [await search.boundingBox(), await columns.boundingBox()];
+  expect(button?.y ?? 0).toBeLessThan((field?.y ?? 0) + (field?.height ?? 0));
+  await search.fill("night B");
   await expectCount(page.locator("#content tbody tr"), 1);
   await rowOf(page, "Night bot").getByText("Active", { exact: true }).waitFor();
   await page.getByLabel("Server").selectOption("small");

@@ -1,6 +1,7 @@
 // The view "players". What every table can do is in tables.test.ts.
 import { expect } from "bun:test";
 import type { Page } from "playwright-core";
+import { teamColour } from "../../src/dashboard/team-colours.ts";
 import { browserTest, expectAccessible, expectCount, openView } from "./browser.ts";
 import { BUSY_SERVER, idOf, nameOf } from "./game-server-fixture.ts";
 import { HOSTILE_NAMES } from "./hostile-names.ts";
@@ -154,4 +155,27 @@ browserTest("a search goes on with those who were here before, and their names o
   expect(await page.evaluate<unknown>("window.hostile")).toBeUndefined();
   await found.getByRole("link", { name: "Longago3" }).click();
   await page.getByRole("dialog").getByText("Gatehouse has never seen this player on the server.").waitFor();
+});
+
+/** Of each name: whether it has the colour of text, its id, and the colour of its initials. */
+const LIST_NAMES = `Array.from(document.querySelectorAll("#content a.player-link"), (link) => ({
+  isPlain: getComputedStyle(link).color === getComputedStyle(document.body).color,
+  id: new URLSearchParams(link.hash.split("?")[1]).get("player"),
+  colour: link.querySelector(".initials").style.getPropertyValue("--light"),
+}))`;
+
+browserTest("in every view a name has the colour of text, and its initials that of the player's team", async () => {
+  const page = await openView("players");
+  const teams = new Map(BUSY_SERVER.Players.map(({ Player, Team }) => [Player.split(":").at(-1), Team]));
+  for (const view of ["players", "live", "staff", "vehicles", "calls", "logs"]) {
+    await page.evaluate(`location.hash = "#/${view}"`);
+    await page.locator(`nav a[href="#/${view}"][aria-current=page]`).waitFor({ state: "attached" });
+    await page.locator("#content a.player-link").first().waitFor();
+    const names = await page.evaluate<{ isPlain: boolean; id: string; colour: string }[]>(LIST_NAMES);
+    for (const { isPlain, id, colour } of names) {
+      const team = teams.get(id);
+      const wanted = team === undefined ? "" : teamColour(team, "light");
+      expect({ view, id, isPlain, colour }).toEqual({ view, id, isPlain: true, colour: wanted });
+    }
+  }
 });

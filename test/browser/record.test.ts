@@ -76,10 +76,10 @@ browserTest(
     const text = (await drawer.innerText()).replaceAll(/\s+/g, " ");
     for (const part of [
       "also WandererOld",
-      "7 h Sessions 14",
+      "Playtime 7 h Sessions 14",
       "Kills / deaths 3 / 5",
       "Warnings 1",
-      "Calls 2 not answered",
+      "Calls 2 last: not answered",
     ])
       expect(text).toContain(part);
     const notes = drawer.getByRole("region", { name: "Notes" });

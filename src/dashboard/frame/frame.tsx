@@ -133,7 +133,7 @@ function FrameContent(props: FrameBodyProps) {
             <ServerSwitcher heading={heading} />
             {session.kind !== "admin" && <StatusBar />}
           </Group>
-          <Group gap={4} wrap="nowrap" flex="none" className="touch">
+          <Group gap={4} wrap="nowrap" flex="none">
             <FindButton onClick={() => palette.open(true)} />
             {session.kind !== "admin" && <AlertsButton sections={session.sections} />}
             {!isPhone && <NameMenu onHelp={() => help.open(true)} />}
@@ -160,7 +160,7 @@ function FrameContent(props: FrameBodyProps) {
           ))}
         </AppShell.Section>
         {isPhone && (
-          <AppShell.Section pt="sm" className="touch">
+          <AppShell.Section pt="sm">
             <NameMenu onHelp={() => help.open(true)} />
           </AppShell.Section>
         )}

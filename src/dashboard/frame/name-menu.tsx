@@ -49,7 +49,7 @@ export function NameMenu({ onHelp }: { readonly onHelp: () => void }) {
           </Text>
         </Button>
       </Popover.Target>
-      <Popover.Dropdown p={4} aria-label={t("menuOf", { name: markInvisible(name) })} className="touch">
+      <Popover.Dropdown p={4} aria-label={t("menuOf", { name: markInvisible(name) })}>
         <Stack gap={0}>
           {isPerson && (
             <Entry icon="me" component="a" href={hrefOf("me")} onClick={() => setOpen(false)}>

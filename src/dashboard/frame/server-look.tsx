@@ -5,8 +5,8 @@ import { Icon } from "../parts/icon.tsx";
 import { writeInitials } from "../parts/text/initials.ts";
 import { useSession } from "../state/session/session.ts";
 
-/** From olive over green and blue to magenta: red and orange mean danger. Neighbours can be told apart. */
-const HUES = { first: 95, step: 25, count: 10 };
+/** From green over blue to magenta: red and orange mean danger, and dark yellow is mud. Neighbours can be told apart. */
+const HUES = { first: 145, step: 22, count: 9 };
 
 /** FNV-1a, so that ids that differ in one character get different hues. */
 export function hueOf(serverId: string): number {

@@ -121,7 +121,7 @@ export function Dialog<T>(props: {
       closeButtonProps={{ "aria-label": t("close") }}
       styles={{ title: { fontWeight: 650, fontSize: "1.15rem", overflowWrap: "anywhere" } }}
     >
-      <Box className="touch" onChange={markAsFilled} onClick={markAsFilled} inert={!state.isOpen}>
+      <Box onChange={markAsFilled} onClick={markAsFilled} inert={!state.isOpen}>
         <Fragment key={state.opening}>{state.item !== undefined && props.children(state.item)}</Fragment>
       </Box>
     </Modal>

@@ -12,12 +12,10 @@ export function ViewPage(props: {
   /** Beside the heading. */
   readonly parts?: ReactNode;
   readonly actions?: ReactNode;
-  /** For views that are used on phones a lot: everything that can be tapped is large there. */
-  readonly isTouch?: boolean;
   readonly children: ReactNode;
 }) {
   return (
-    <Stack gap="sm" className={props.isTouch ? "touch" : ""}>
+    <Stack gap="sm">
       <Group justify="space-between" gap="xs" mih="2.25rem">
         <Group gap="md">
           <Heading order={1}>{props.title}</Heading>

@@ -7,7 +7,7 @@ import { Heading } from "../parts/text/plain-text.tsx";
 
 export function SignInPaper({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
-    <Container component="main" className="touch" size={460} py={{ base: "md", sm: "10vh" }}>
+    <Container component="main" size={460} py={{ base: "md", sm: "10vh" }}>
       <Group justify="flex-end" mb="md">
         <PageSwitches />
       </Group>

@@ -129,8 +129,7 @@ export const activity = {
   forbiddenText: "Choose other kinds, or ask the operator for the rights.",
   stale: "New events cannot be read at the moment",
   player: {
-    find: "Find a player",
-    findHint: "Id or name",
+    find: "Find a player by name or id",
     notFound: "No player with this name so far. Try the id.",
     lookedBack: "Looked through everything since {{time}}.",
     nowhere: "No recorded event names this player. Try the id.",
@@ -149,8 +148,8 @@ export const activity = {
 
 export const logs = {
   title: "Logs",
-  soFar_one: "{{count}} entry so far; older ones can be loaded",
-  soFar_other: "{{count}} entries so far; older ones can be loaded",
+  soFar_one: "{{count}} entry so far",
+  soFar_other: "{{count}} entries so far",
   off: "Gatehouse does not record events, so only the newest entries are here, as the game shows them. An operator can change that with GATEHOUSE_ARCHIVE.",
   away: "The archive cannot be reached, so only the newest entries are here, as the game shows them. Older ones come back by themselves.",
   empty: "Nothing has been logged yet",

@@ -109,11 +109,11 @@ export const history = {
       message: "Messages",
       teleport: "Teleports",
       answered: "Calls",
-      median: "Callers waited",
+      median: "Wait",
     },
     medianHint:
-      "Callers waited: the middle of all waits until the answer. It is a range, because an answer is seen only by the next reading.",
-    between: "{{low}} to {{high}}",
+      "Wait: the middle of all waits until the answer. It is a range, because an answer is seen only by the next reading.",
+    between: "{{low}} – {{high}}",
     atMost: "at most {{high}}",
   },
   playtime: {

@@ -14,11 +14,12 @@ export const player = {
     firstSeen: "First seen",
     lastSeen: "Last seen",
     now: "now",
-    time: "On the server",
+    time: "Playtime",
     sessions: "Sessions",
     kills: "Kills / deaths",
     warnings: "Warnings",
     calls: "Calls",
+    lastCall: "last: {{state}}",
     call: {
       waiting: "waiting",
       claimed: "on the way",

@@ -134,8 +134,7 @@ export const activity: Translation<typeof english.activity> = {
   forbiddenText: "Выберите другие события или попросите права у оператора.",
   stale: "Сейчас новые события получить не удаётся",
   player: {
-    find: "Найти игрока",
-    findHint: "Id или имя",
+    find: "Найти игрока по имени или id",
     notFound: "Игрок с таким именем пока не найден. Попробуйте поискать по id.",
     lookedBack: "Просмотрено всё начиная с {{time}}.",
     nowhere: "Такого игрока в записях нет. Попробуйте поискать по id.",
@@ -154,10 +153,10 @@ export const activity: Translation<typeof english.activity> = {
 
 export const logs: Translation<typeof english.logs> = {
   title: "Логи",
-  soFar_one: "Пока {{count}} запись; более старые можно загрузить",
-  soFar_few: "Пока {{count}} записи; более старые можно загрузить",
-  soFar_many: "Пока {{count}} записей; более старые можно загрузить",
-  soFar_other: "Пока {{count}} записи; более старые можно загрузить",
+  soFar_one: "Пока {{count}} запись",
+  soFar_few: "Пока {{count}} записи",
+  soFar_many: "Пока {{count}} записей",
+  soFar_other: "Пока {{count}} записи",
   off: "Gatehouse не записывает события, поэтому здесь только самые новые записи, которые показывает игра. Оператор может это изменить с помощью GATEHOUSE_ARCHIVE.",
   away: "Архив недоступен, поэтому здесь только самые новые записи, которые показывает игра. Более старые вернутся сами.",
   empty: "В логах пока пусто",

@@ -200,7 +200,7 @@ export const status: Translation<typeof english.status> = {
   seconds: "{{n}} с",
   minutes: "{{n}} мин",
   hours: "{{n}} ч",
-  live: "вживую",
+  live: "в реальном времени",
   liveHint: "Всё, что происходит, видно в течение секунды.",
   age: "{{age}} назад",
   asOf: "на {{time}}",

@@ -118,8 +118,8 @@ export const history: Translation<typeof english> = {
     },
     medianHint:
       "«Ожидание» — медиана времени до ответа на вызов. Это промежуток: ответ виден только при следующем обновлении.",
-    between: "от {{low}} до {{high}}",
-    atMost: "не больше {{high}}",
+    between: "{{low}} – {{high}}",
+    atMost: "до {{high}}",
   },
   playtime: {
     empty: "За этот период никого не было",

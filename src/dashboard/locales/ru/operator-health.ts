@@ -33,7 +33,7 @@ export const operatorHealth: Translation<typeof english> = {
     webhooks_disabled: "Вебхуков отключено из-за получателей: {{n}} ({{names}}; серверы: {{servers}}).",
     discord_paused: "Discord ограничил этот экземпляр; его вебхуки там продолжат через {{time}}.",
     keys_blocked: "Ключей заблокировано за слишком частые запросы: {{n}} ({{names}}).",
-    alerts_raised: "Есть тревоги на серверах: {{servers}}.",
+    alerts_raised: "Есть оповещения на серверах: {{servers}}.",
     clock_wrong: "Часы этой машины расходятся с часами игрового API на {{offset}}.",
     database_clock_wrong: "Часы этой машины расходятся с часами PostgreSQL, по которым живёт Gatehouse, на {{offset}}.",
     certificate_expiring: "Срок TLS-сертификата скоро закончится или уже закончился.",
@@ -63,7 +63,7 @@ export const operatorHealth: Translation<typeof english> = {
     discord_paused: "Подождите: ничего не потеряно. Если повторяется часто, отправляйте туда меньше типов событий.",
     keys_blocked:
       "Найдите программу, которая спрашивает слишком часто, и замедлите её; блокировка закончится сама. Снять сейчас: {{command}}",
-    alerts_raised: "Посмотрите тревоги сервера. Что случилось: {{command}}",
+    alerts_raised: "Посмотрите оповещения сервера. Что случилось: {{command}}",
     clock_wrong: "Пусть часы ставит NTP (или chrony): {{command}}",
     database_clock_wrong: "Пусть часы обеих машин ставит NTP (или chrony): {{command}}",
     certificate_expiring:

@@ -92,6 +92,8 @@ test.each<[Standing, Partial<KeyReading>]>([
   ["calls", { state: { ...STATE, ModCalls: [{ Caller: "A:1", Moderator: null }] } }],
   ["fine", { state: { ...STATE, ModCalls: [{ Caller: "A:1", Moderator: "B:2" }] } }],
   ["fine", { state: { ...STATE, Players: [], ModCalls: [{ Caller: "A:1", Moderator: null }] } }],
+  ["calls", { waiting: 2, state: { ...STATE, ModCalls: [] } }],
+  ["fine", { waiting: 0, state: { ...STATE, ModCalls: [{ Caller: "A:1", Moderator: null }] } }],
   ["full", { state: { ...STATE, CurrentPlayers: 40 } }],
 ])("for the holder of a key a server is %s with %j", (standing, change) => {
   expect(judgeReading({ ...GOOD, ...change }, NOW, 90_000)).toBe(standing);

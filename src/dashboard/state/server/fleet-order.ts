@@ -1,7 +1,6 @@
 // How each server is doing in one word, and their order: those that need somebody come first.
 import { BAD_KEY_CODES } from "../../../core/readings/upstream-codes.ts";
 import type { ServerResource } from "../../../core/wire/server.ts";
-import type { ServerState } from "../../api/caller.ts";
 import { groupCalls, readGameList } from "../calls/mod-calls.ts";
 import type { Condition, Reading } from "./server-poll.ts";
 
@@ -37,7 +36,11 @@ export const NO_COUNTS: FleetCounts = {
 };
 
 /** What the page knows about the server of a key. */
-export type KeyReading = Pick<Reading, "error" | "state" | "dataAt" | "retryAt"> & { readonly condition: Condition };
+export type KeyReading = Pick<Reading, "error" | "state" | "dataAt" | "retryAt"> & {
+  readonly condition: Condition;
+  /** How many calls wait, as Gatehouse remembers them; otherwise the game's own list is counted. */
+  readonly waiting?: number | undefined;
+};
 
 export type Ranked = Pick<FleetCounts, "openModCalls"> & {
   readonly standing: Standing;
@@ -105,7 +108,7 @@ export function judgeReading(reading: KeyReading, now: number, staleAfterMs: num
   if (condition === "limited" || condition === "blocked") return "paused";
   if (condition === "offline") return "offline";
   if (!state || dataAt === undefined) return "unknown";
-  return now - dataAt > staleAfterMs ? "stale" : judgeCounts(countState(state, now));
+  return now - dataAt > staleAfterMs ? "stale" : judgeCounts(countReading(reading, now));
 }
 
 function judgeCounts({ players, playersMax, openModCalls }: FleetCounts): Standing {
@@ -124,13 +127,14 @@ export function countServer(server: ServerResource): FleetCounts {
 }
 
 /** Sections that the key may not read are not known. */
-export function countState(state: ServerState | undefined, now: number): FleetCounts {
+export function countReading({ state, waiting }: Pick<KeyReading, "state" | "waiting">, now: number): FleetCounts {
   if (!state) return NO_COUNTS;
+  const listed = state.ModCalls && groupCalls(readGameList(state.ModCalls, state.Players, now), now).waiting;
   return {
     players: state.CurrentPlayers,
     playersMax: state.MaxPlayers,
     queue: state.Queue?.length ?? null,
-    openModCalls: state.ModCalls ? groupCalls(readGameList(state.ModCalls, state.Players, now), now).waiting : null,
+    openModCalls: waiting ?? listed ?? null,
     openCalls: state.EmergencyCalls?.length ?? null,
   };
 }

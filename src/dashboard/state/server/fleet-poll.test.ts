@@ -14,13 +14,18 @@ class Stage {
   readonly timers = new FakeTimers();
   readonly requests: Request[] = [];
   readonly readings: string[] = [];
+  readonly waiting: string[] = [];
+  callLists = 0;
   error: { code: number; status: number; retryAfter?: number } | undefined;
   /** What the key may read when it is asked for. */
   rightsNow: readonly Section[] = SECTIONS;
+  /** Whether the callers of the calls that wait are on the server; undefined without an archive. */
+  callers: readonly boolean[] | undefined = [];
 
   member(id: string, sections: readonly Section[] = SECTIONS): FleetMember {
     const pace = new Pace();
     const api = createCallerApi(async <T>(path: string, options: ApiCallOptions = {}) => {
+      if (path.endsWith("/modcalls")) return this.#answerCalls() as Outcome<T>;
       const isForKey = path.endsWith("/key");
       const asked = isForKey ? "the key" : Object.keys(options.query ?? {}).join();
       this.requests.push({ id, at: this.timers.now, sections: asked });
@@ -34,7 +39,10 @@ class Stage {
   poll(members: readonly FleetMember[]): FleetPoll {
     return new FleetPoll(
       members,
-      ({ id }, { condition }) => void this.readings.push(`${id} ${condition}`),
+      ({ id }, { condition, waiting }) => {
+        this.readings.push(`${id} ${condition}`);
+        this.waiting.push(`${id} ${waiting}`);
+      },
       () => this.timers.now,
       this.timers.set,
     );
@@ -48,12 +56,19 @@ class Stage {
   }
 
   #answer(): Outcome<unknown> {
-    if (this.error) {
-      const none = { upstreamCode: undefined, upstreamMessage: undefined, retryAfter: undefined };
-      const error = { message: "no", details: undefined, ...none, ...this.error };
-      return { ok: false, error, receivedAt: this.timers.now, limit: undefined };
-    }
-    return this.#succeed({ Name: "x", CurrentPlayers: 3 });
+    return this.error ? this.#fail(this.error) : this.#succeed({ Name: "x", CurrentPlayers: 3 });
+  }
+
+  #answerCalls(): Outcome<unknown> {
+    this.callLists++;
+    if (!this.callers) return this.#fail({ code: ERRORS.notConfigured.code, status: 501 });
+    return this.#succeed({ items: this.callers.map((is_here) => ({ is_here })), next: null });
+  }
+
+  #fail(fields: { code: number; status: number; retryAfter?: number }): Outcome<unknown> {
+    const none = { upstreamCode: undefined, upstreamMessage: undefined, retryAfter: undefined };
+    const error = { message: "no", details: undefined, ...none, ...fields };
+    return { ok: false, error, receivedAt: this.timers.now, limit: undefined };
   }
 
   #succeed(value: unknown): Outcome<unknown> {
@@ -91,6 +106,20 @@ describe("the poll of the servers in the background", () => {
       "Players,ModCalls",
       "",
     ]);
+    poll.stop();
+  });
+
+  test("counts the calls that wait as Gatehouse remembers them, and asks no more where it remembers none", async () => {
+    const stage = new Stage();
+    stage.callers = [true, false, true];
+    const poll = stage.poll([stage.member("a"), stage.member("b", ["Players"])]);
+    poll.start();
+    await stage.advance(2_000);
+    expect(stage.waiting.toSorted()).toEqual(["a 2", "b undefined"]);
+    stage.callers = undefined;
+    await stage.advance(3 * FLEET_INTERVAL_MS);
+    expect(new Set(stage.waiting.slice(2))).toEqual(new Set(["a undefined", "b undefined"]));
+    expect(stage.callLists).toBe(2);
     poll.stop();
   });
 

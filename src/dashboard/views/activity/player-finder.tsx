@@ -30,6 +30,7 @@ export function PlayerFinder({ known }: { readonly known: readonly KnownPlayer[]
   const [best] = found;
   return (
     <form
+      className="toolbar-search"
       onSubmit={(event) => {
         event.preventDefault();
         if (best) location.hash = hrefOf(`activity/${best.id}`);
@@ -37,15 +38,14 @@ export function PlayerFinder({ known }: { readonly known: readonly KnownPlayer[]
     >
       <TextInput
         type="search"
-        label={t("player.find")}
-        description={t("player.findHint")}
+        aria-label={t("player.find")}
+        placeholder={t("player.find")}
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
         leftSection={<Icon name="search" size={16} />}
         autoComplete="off"
         spellCheck={false}
         maxLength={100}
-        className="toolbar-search"
       />
       {typed.trim() !== "" && (
         <Group gap="sm" mt={6} role="status">

@@ -114,7 +114,7 @@ function AlertRow({ alert }: { readonly alert: ShownAlert }) {
             {endedAt === undefined ? <Ago at={at} /> : <Over endedAt={endedAt} />}
           </Text>
         </Group>
-        <Group gap={6} wrap="nowrap" className="alert-actions touch">
+        <Group gap={6} wrap="nowrap" className="alert-actions">
           {player && (
             <PlayerShortcuts player={player} isOnMap={seesPlaces && isHere} isActing={isActing} onAct={setActing} />
           )}

@@ -38,7 +38,7 @@ export function WaitingCalls(props: {
     <Card
       component="section"
       withBorder
-      padding="md"
+      padding="sm"
       aria-label={t("moderator.title")}
       className="waiting-calls"
       data-waiting={waiting > 0 || undefined}
@@ -157,7 +157,7 @@ function WaitingCall(props: {
             </Text>
           )}
         </div>
-        <div className="waiting-actions touch">
+        <div className="waiting-actions">
           {claims && <ClaimButton call={call} claims={claims} onTaken={props.onTaken} />}
           <PlayerShortcuts player={caller} isOnMap={call.position !== null} isActing={isActing} onAct={setActing} />
         </div>

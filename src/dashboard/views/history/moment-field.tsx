@@ -35,8 +35,9 @@ export function MomentField(props: {
           max={writeMinute(Date.now())}
           onChange={(event) => setText(event.currentTarget.value)}
           error={isWrong && t("noMoment")}
+          className="moment-field"
         />
-        <Button type="submit" px="sm" variant="default" mb={isWrong ? "1.4rem" : 0}>
+        <Button type="submit" px="sm" variant="default">
           {props.button}
         </Button>
       </Group>

@@ -61,7 +61,7 @@ export function ListPanel<T>(props: {
     >
       <ul className="plain-list live-list">{items.slice(0, shownMax).map(props.children)}</ul>
       {items.length > shownMax && (
-        <Anchor href={hrefOf(props.view)} size="sm">
+        <Anchor href={hrefOf(props.view)} size="sm" className="touch-link">
           {t("all", { n: items.length })}
         </Anchor>
       )}

@@ -17,6 +17,7 @@ import { ViewPage } from "../../parts/view-page.tsx";
 import { parsePlayerRef } from "../../player-ref.ts";
 import { useCallGroups } from "../../state/calls/use-mod-calls.tsx";
 import { useViewHref } from "../../state/route.ts";
+import type { Condition } from "../../state/server/server-poll.ts";
 import { useServerState } from "../../state/server/use-server-state.tsx";
 import { listTeams, teamColour } from "../../team-colours.ts";
 import { useAlerts } from "../alerts/use-alerts.tsx";
@@ -29,6 +30,8 @@ import "./live.css";
 const WANTED: readonly Section[] = ["Players", "Queue", "JoinLogs", "KillLogs", "ModCalls", "EmergencyCalls"];
 const loadAlertRows = async () => (await import("../alerts/raised-alerts.tsx")).AlertRows;
 const loadAct = async () => (await import("../calls/player-act.tsx")).PlayerAct;
+/** The rules whose alerts say what the view itself says then. */
+const SAID: Readonly<Partial<Record<Condition, string>>> = { offline: "offline", "game-error": "unreachable" };
 const ALERTS_SHOWN_MAX = 3;
 const CALLS_SHOWN_MAX = 4;
 const EMERGENCIES_SHOWN_MAX = 4;
@@ -63,7 +66,8 @@ export function LiveView() {
 
 /** The code that shows alerts is loaded with the first of them. */
 function LiveAlerts() {
-  const { shown } = useAlerts();
+  const { condition } = useServerState();
+  const shown = useAlerts().shown.filter(({ rule, endedAt }) => endedAt !== undefined || rule !== SAID[condition]);
   const raised = shown.filter(({ endedAt }) => endedAt === undefined).length;
   // What is over takes one line at most; the bell has all.
   const shownMax = Math.max(1, Math.min(raised, ALERTS_SHOWN_MAX));
@@ -112,7 +116,7 @@ function LiveCalls() {
       shownMax={CALLS_SHOWN_MAX}
       footer={
         count > CALLS_SHOWN_MAX && (
-          <Anchor href={hrefOf("calls")} size="sm">
+          <Anchor href={hrefOf("calls")} size="sm" className="touch-link">
             {t("all", { n: count })}
           </Anchor>
         )

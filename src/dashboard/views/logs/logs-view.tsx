@@ -147,15 +147,14 @@ function LedgerLogs(props: {
   return (
     <Stack gap="sm" ref={frame} tabIndex={-1} className="view">
       <NewerEvents ledger={ledger} frame={frame} />
-      <FilterBar filter={filter} offered={props.offered} />
-      {!list && <LoadingState />}
-      {list && (
-        <LogTable
-          entries={foundCount === 0 ? NO_ENTRIES : found}
-          hasPages
-          isPart={hasOlder}
-          empty={!hasOlder && <NoMatch />}
-        >
+      <LogTable
+        toolbar={<FilterBar filter={filter} offered={props.offered} />}
+        entries={foundCount === 0 ? NO_ENTRIES : found}
+        hasPages
+        isPart={hasOlder}
+        empty={list ? !hasOlder && <NoMatch /> : <LoadingState />}
+      >
+        {list && (
           <CountLine
             text={
               isSearch
@@ -164,8 +163,8 @@ function LedgerLogs(props: {
             }
             announceOn={`${filter.search}\n${filter.kinds.join()}`}
           />
-        </LogTable>
-      )}
+        )}
+      </LogTable>
       <LedgerEnd ledger={ledger} isEmpty={foundCount === 0} isSearch={isSearch} onLoad={loadOlder} />
     </Stack>
   );
@@ -195,23 +194,26 @@ function StateLogs(props: {
 
   if (entries.length === 0) return <EmptyState title={t("empty")} />;
   return (
-    <Stack gap="sm">
-      <FilterBar
-        filter={filter}
-        offered={props.offered}
-        {...(!props.hasLedger && { countOf: (kind: Kind) => counts.get(kind)?.length ?? 0 })}
-      />
-      <LogTable entries={found} empty={<NoMatch />}>
-        <CountLine
-          text={
-            isFiltered
-              ? t("table:found", { n: found.length, count: entries.length })
-              : t("table:rows", { count: entries.length })
-          }
-          announceOn={`${search}\n${kinds.join()}`}
+    <LogTable
+      toolbar={
+        <FilterBar
+          filter={filter}
+          offered={props.offered}
+          {...(!props.hasLedger && { countOf: (kind: Kind) => counts.get(kind)?.length ?? 0 })}
         />
-      </LogTable>
-    </Stack>
+      }
+      entries={found}
+      empty={<NoMatch />}
+    >
+      <CountLine
+        text={
+          isFiltered
+            ? t("table:found", { n: found.length, count: entries.length })
+            : t("table:rows", { count: entries.length })
+        }
+        announceOn={`${search}\n${kinds.join()}`}
+      />
+    </LogTable>
   );
 }
 
@@ -260,6 +262,7 @@ function LogTable(props: {
   /** Whether older entries are not loaded. */
   readonly isPart?: boolean;
   readonly empty?: ReactNode;
+  readonly toolbar: ReactNode;
   readonly children: ReactNode;
 }) {
   const { t } = useTranslation("logs");
@@ -312,6 +315,7 @@ function LogTable(props: {
       attributesOf={attributesOfEntry}
       isPart={props.isPart ?? false}
       empty={props.empty}
+      toolbar={props.toolbar}
     >
       {props.children}
     </SortedTable>

@@ -13,7 +13,7 @@ import type { Point, Size } from "./viewport.ts";
 const TOOLTIP_GAP = 16;
 /** A higher pixel ratio costs time and is not visibly sharper. */
 const RATIO_MAX = 3;
-const CONTROLS = ".map-buttons, .map-list-button, .map-following, .map-legend";
+const CONTROLS = ".map-buttons, .map-list-button, .map-following";
 /** Room between a label and a control. */
 const CONTROL_MARGIN_PX = 4;
 

@@ -29,7 +29,7 @@ export function MeView() {
   const { person } = useAdminSession();
   if (!person) return null;
   return (
-    <ViewPage isTouch title={t("me:title")}>
+    <ViewPage title={t("me:title")}>
       <Roles person={person} />
       <Passkeys person={person} />
       <Sessions person={person} />

@@ -1,11 +1,12 @@
 // The operator's view "commands": the waiting and recent commands of all servers, and a button to cancel a waiting one.
-import { Code, Group } from "@mantine/core";
+import { Code } from "@mantine/core";
 import { useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { COMMAND_STATUSES, type CommandStatus } from "../../../core/commands/command.ts";
 import type { OwnedCommandResource } from "../../../core/wire/command.ts";
 import { useDialog } from "../../parts/dialog.tsx";
 import type { ShownColumn } from "../../parts/table/table-columns.ts";
+import { Toolbar } from "../../parts/table/table-toolbar.tsx";
 import { GameText, markInvisible } from "../../parts/text/game-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
 import { useAdmin, usePagedList } from "../../state/session/use-admin.ts";
@@ -48,17 +49,19 @@ export function OperatorCommandsView() {
   const columns = useColumns(serverOf, cancelling.open);
   return (
     <ViewPage title={t("title")}>
-      <Group gap="sm">
-        <ServerFilter servers={servers} value={serverId} onChange={setServerId} />
-        <ListFilter
-          label={t("operator:fields.status")}
-          everyLabel={t("everyStatus")}
-          options={COMMAND_STATUSES.map((value) => ({ value, label: t(`commands:status.${value}`) }))}
-          value={status}
-          onChange={setStatus}
-        />
-      </Group>
       <PagedTable
+        toolbar={
+          <Toolbar>
+            <ServerFilter servers={servers} value={serverId} onChange={setServerId} />
+            <ListFilter
+              label={t("operator:fields.status")}
+              everyLabel={t("everyStatus")}
+              options={COMMAND_STATUSES.map((value) => ({ value, label: t(`commands:status.${value}`) }))}
+              value={status}
+              onChange={setStatus}
+            />
+          </Toolbar>
+        }
         list={list}
         label={t("list")}
         name="operator-commands"

@@ -23,14 +23,16 @@ type FrameProps<T> = {
 export function ListFrame<T>(props: FrameProps<T> & { readonly children: (item: T) => ReactNode }) {
   return (
     <PagedFrame {...props}>
-      <Stack gap="xs" component="ul" className="plain-list" aria-label={props.label}>
-        {props.list.items.map(props.children)}
-      </Stack>
+      {() => (
+        <Stack gap="xs" component="ul" className="plain-list" aria-label={props.label}>
+          {props.list.items.map(props.children)}
+        </Stack>
+      )}
     </PagedFrame>
   );
 }
 
-/** The items as a table. `writeCount` says how many are shown. */
+/** The items as a table. `writeCount` says how many are shown. The toolbar stays while there is nothing to show. */
 export function PagedTable<T>({
   list,
   empty,
@@ -43,33 +45,46 @@ export function PagedTable<T>({
     <>
       {writeCount && <VisuallyHidden role="status">{shown}</VisuallyHidden>}
       <NowProvider>
-        <PagedFrame list={list} empty={empty}>
-          <SortedTable {...table} rows={list.items} isPart={list.hasMore}>
-            {writeCount && (
-              <Text size="sm" c="dimmed" aria-hidden>
-                {shown}
-              </Text>
-            )}
-          </SortedTable>
+        <PagedFrame list={list} empty={empty} hasToolbar={table.toolbar !== undefined}>
+          {(nothing) => (
+            <SortedTable {...table} rows={list.items} isPart={list.hasMore} empty={nothing}>
+              {writeCount && !nothing && (
+                <Text size="sm" c="dimmed" aria-hidden>
+                  {shown}
+                </Text>
+              )}
+            </SortedTable>
+          )}
         </PagedFrame>
       </NowProvider>
     </>
   );
 }
 
-function PagedFrame<T>(props: Pick<FrameProps<T>, "list" | "empty"> & { readonly children: ReactNode }) {
+function PagedFrame<T>(
+  props: Pick<FrameProps<T>, "list" | "empty"> & {
+    /** Whether the children are also shown when there is nothing, and say so. */
+    readonly hasToolbar?: boolean;
+    readonly children: (nothing: ReactNode) => ReactNode;
+  },
+) {
   const { t } = useTranslation(["shell", "status"]);
-  const { list } = props;
-  if (list.isLoading) return <LoadingState />;
-  if (list.error && list.items.length === 0) return <FailedState error={list.error} onRetry={list.refresh} />;
+  const { list, empty } = props;
+  const nothing = list.isLoading ? (
+    <LoadingState />
+  ) : list.items.length > 0 ? undefined : list.error ? (
+    <FailedState error={list.error} onRetry={list.refresh} />
+  ) : (
+    <EmptyState title={empty.title}>{empty.text}</EmptyState>
+  );
   return (
     <Stack gap="sm">
-      {list.error && (
+      {list.error && !nothing && (
         <Alert color="orange" icon={<Icon name="warning" />} title={t("status:title.failed")}>
           {t("status:lastKnown")}
         </Alert>
       )}
-      {list.items.length === 0 ? <EmptyState title={props.empty.title}>{props.empty.text}</EmptyState> : props.children}
+      {nothing && !props.hasToolbar ? nothing : props.children(nothing)}
       {list.hasMore && (
         <Group justify="center">
           <Button variant="light" onClick={list.loadMore} loading={list.isLoadingMore}>
@@ -91,15 +106,17 @@ export function ListFilter<V extends string>(props: {
   readonly value: V | "";
   readonly onChange: (value: V | "") => void;
   readonly maxWidth?: number;
+  /** Whether the label is seen; otherwise what is chosen speaks for itself. */
+  readonly hasLabel?: boolean;
 }) {
-  const { maxWidth = 240 } = props;
+  const { maxWidth = 240, label, hasLabel = false } = props;
   return (
     <NativeSelect
-      label={props.label}
+      {...(hasLabel ? { label } : { "aria-label": label })}
       value={props.value}
       onChange={(event) => props.onChange(event.currentTarget.value as V | "")}
       data={[{ value: "", label: props.everyLabel }, ...props.options]}
-      flex={maxWidth === 240 ? "1 1 10rem" : "1 1 12rem"}
+      flex="1 1 9rem"
       maw={{ base: "100%", sm: maxWidth }}
     />
   );
@@ -117,10 +134,10 @@ export function SearchFilter(props: {
     <TextInput
       {...props}
       type="search"
-      label={t("search")}
+      aria-label={t("search")}
       onChange={(event) => props.onChange(event.currentTarget.value)}
       leftSection={<Icon name="search" size={16} />}
-      flex="1 1 12rem"
+      flex="1 1 11rem"
       maw={{ base: "100%", sm: 320 }}
     />
   );

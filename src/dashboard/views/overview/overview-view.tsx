@@ -15,10 +15,11 @@ import { EmptyState, FailedState, LoadingState, useProblemSentence } from "../..
 import { useGameErrorText } from "../../parts/text/game-error-text.ts";
 import { markInvisible } from "../../parts/text/game-text.tsx";
 import { ViewPage } from "../../parts/view-page.tsx";
+import { useCallGroups } from "../../state/calls/use-mod-calls.tsx";
 import { hrefOf, serverBase } from "../../state/route.ts";
 import {
+  countReading,
   countServer,
-  countState,
   judgeReading,
   judgeServer,
   type KeyReading,
@@ -213,7 +214,9 @@ function KeysOverview() {
   const { t, i18n } = useTranslation("fleet");
   const now = useNow(AGE_UPDATE_MS);
   const { ring, show, refuse } = useKeyRing();
-  const own = useServerState(FLEET_SECTIONS);
+  const shown = useServerState(FLEET_SECTIONS);
+  const waiting = useCallGroups()?.waiting;
+  const own = { ...shown, waiting };
   const members = useMemo(
     () =>
       ring.keys.flatMap(({ id, session }): FleetMember[] =>
@@ -246,7 +249,7 @@ function judgeRead(isUsable: boolean, reading: KeyReading | undefined, now: numb
   if (!isUsable) return { standing: "refused" as const, ...NO_COUNTS, readAt: null };
   return {
     standing: reading ? judgeReading(reading, now, FLEET_STALE_MS) : ("unknown" as const),
-    ...countState(reading?.state, now),
+    ...(reading ? countReading(reading, now) : NO_COUNTS),
     readAt: reading?.dataAt ?? null,
   };
 }

@@ -107,7 +107,8 @@ function Commands(props: {
           key={command.name}
           size="sm"
           px="sm"
-          variant={command.name === "pm" ? "filled" : "default"}
+          variant={command.name === "pm" ? "filled" : command.isGrave ? "outline" : "default"}
+          {...(command.isGrave && { color: "red" })}
           data-command={command.name}
           onClick={() => setChosen(command.name)}
         >

@@ -43,7 +43,9 @@ export function RecordFacts({ record }: { readonly record: PlayerRecord }) {
           {modcalls && (
             <>
               {format.number(modcalls.count)}
-              {modcalls.last && <Note span> {t(`record.call.${modcalls.last.state}`)}</Note>}
+              {modcalls.last && (
+                <Note span> {t("record.lastCall", { state: t(`record.call.${modcalls.last.state}`) })}</Note>
+              )}
             </>
           )}
         </Tile>

@@ -158,7 +158,7 @@ export function LinePlot(props: LinePlotProps) {
         </Text>
       </Group>
       <div ref={frame} role="img" aria-label={`${title}. ${descriptions.join(". ")}`} style={{ minHeight: HEIGHT }} />
-      <Group gap="lg" mt="xs">
+      <Group gap="0 var(--mantine-spacing-lg)" mt="xs">
         {series.map(({ name, line, whole, colour, isDashed }) => {
           const ofPlot = whole === undefined ? describeLine(line)?.now : whole;
           const value = cursor === null ? ofPlot : line[cursor];
@@ -206,6 +206,7 @@ function LegendItem(props: {
       onClick={props.onClick}
       opacity={isHidden ? 0.65 : 1}
       py={4}
+      className="touch-link"
     >
       <Group gap={8} wrap="nowrap">
         <svg width="22" height="8" aria-hidden="true">

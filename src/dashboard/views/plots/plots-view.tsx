@@ -51,7 +51,7 @@ export function PlotsView() {
   const below = moment !== undefined && <WhoWasThere at={moment} onClose={() => setMoment(undefined)} />;
   return (
     <ViewPage title={t("plots:title")}>
-      <Group justify="space-between" align="flex-end">
+      <Group justify="space-between" gap="xs">
         <PeriodField
           offered={OFFERED}
           choice={choice}

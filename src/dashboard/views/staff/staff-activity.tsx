@@ -15,8 +15,9 @@ import { TeamBar, useTeamTimesText } from "../history/team-bar.tsx";
 const ROLES = ["Admins", "Mods", "Helpers"] as const;
 /** The kinds that a table shows at once; the user can add the others. */
 const SHOWN_KINDS: ReadonlySet<string> = new Set(["kick", "ban", "message"]);
-/** The columns with long titles. */
-const WIDE: ReadonlySet<string> = new Set(["commands", "message", "teleport"]);
+/** In rem, by the length of their titles. */
+const WIDTHS: Readonly<Record<string, number>> = { kick: 4.5, ban: 4.5, answered: 5.4, commands: 6.2 };
+const WIDEST = 6.6;
 const SORTING = { column: "seconds", isDescending: true };
 
 export function StaffActivity() {
@@ -34,7 +35,7 @@ export function StaffActivity() {
       valueColumn(id, t(`staff.column.${id}`), {
         value,
         show: (n) => (n === 0 ? undefined : <span className="numbers">{format.number(n)}</span>),
-        width: WIDE.has(id) ? "6.3rem" : "5rem",
+        width: `${WIDTHS[id] ?? WIDEST}rem`,
         phone: "tap",
         isNumber: true,
         isHiddenAtFirst,
@@ -54,14 +55,14 @@ export function StaffActivity() {
       valueColumn("seconds", t("staff.column.seconds"), {
         value: ({ seconds }) => seconds,
         show: (seconds) => <span className="numbers">{writePresence(seconds)}</span>,
-        width: "5.5rem",
+        width: "7.5rem",
         phone: "side",
         isNumber: true,
       }),
       valueColumn("teams", t("staff.column.teams"), {
         value: ({ teams }) => writeTeams(teams),
         show: (text, { teams }) => <TeamBar teams={teams} text={text} />,
-        width: "5.6rem",
+        width: "5.4rem",
         phone: "tap",
       }),
       count("commands", ({ commands }) => commands),
@@ -70,7 +71,7 @@ export function StaffActivity() {
       valueColumn("median", t("staff.column.median"), {
         value: ({ median_between }) => median_between?.[1],
         show: (_, { median_between }) => writeMedian(median_between),
-        width: "8.4rem",
+        width: "7rem",
         phone: "tap",
         isNumber: true,
       }),

@@ -39,7 +39,7 @@ function AuditDownload() {
   const { t } = useTranslation("operatorAudit");
   const [filter, setFilter] = useState(NO_FILTER);
   return (
-    <ViewPage isTouch title={t("title")}>
+    <ViewPage title={t("title")}>
       <Filters filter={filter} onChange={setFilter} />
       <Downloads query={toQuery(filter)} />
     </ViewPage>
@@ -65,7 +65,6 @@ function AuditList() {
   const columns = useEntryColumns(nameOf, viewing.open);
   return (
     <ViewPage
-      isTouch
       title={t("title")}
       actions={
         <Tooltip label={t("refresh")}>
@@ -76,8 +75,8 @@ function AuditList() {
       }
     >
       <Filters filter={filter} onChange={setFilter} />
-      <Downloads query={query} />
       <PagedTable
+        toolbar={<Downloads query={query} />}
         list={list}
         label={t("list")}
         name="operator-audit"
@@ -140,6 +139,7 @@ function Filters({ filter, onChange }: { readonly filter: Filter; readonly onCha
         spellCheck={false}
       />
       <ListFilter
+        hasLabel
         label={t("what")}
         everyLabel={t("everyAction")}
         options={Object.entries(actions).map(([value, label]) => ({ value, label }))}

@@ -1,11 +1,12 @@
 // The operator's view "keys": lists, creates, edits, suspends, rotates and revokes API keys.
-import { Alert, Button, Group } from "@mantine/core";
+import { Alert, Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { KeyState } from "../../../../core/keys/key-state.ts";
 import type { KeyResource } from "../../../../core/wire/key.ts";
 import { Dialog, useDialog } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
+import { Toolbar } from "../../../parts/table/table-toolbar.tsx";
 import { NameText } from "../../../parts/text/game-text.tsx";
 import { ViewPage } from "../../../parts/view-page.tsx";
 import { useAdmin, useAdminChange } from "../../../state/session/use-admin.ts";
@@ -72,29 +73,31 @@ export function KeysView() {
           {t("needsServer")}
         </Alert>
       )}
-      <Group gap="sm" align="flex-end">
-        <ServerFilter servers={servers} value={serverId} onChange={setServerId} />
-        <SearchFilter
-          placeholder={t("searchHint")}
-          maxLength={LABEL_MAX}
-          value={search}
-          onChange={setSearch}
-          error={isToken(search) && t("searchedToken")}
-        />
-        <ListFilter
-          label={t("operator:fields.status")}
-          everyLabel={t("everyState")}
-          options={SHOWN_STATES.map((value) => ({ value, label: t(`state.${value}`) }))}
-          value={state}
-          onChange={setState}
-        />
-      </Group>
       {resume.error && (
         <Alert role="alert" color="red" icon={<Icon name="warning" />}>
           {t("changeFailed", { message: resume.error.message, code: resume.error.code })}
         </Alert>
       )}
       <PagedTable
+        toolbar={
+          <Toolbar>
+            <ServerFilter servers={servers} value={serverId} onChange={setServerId} />
+            <SearchFilter
+              placeholder={t("searchHint")}
+              maxLength={LABEL_MAX}
+              value={search}
+              onChange={setSearch}
+              error={isToken(search) && t("searchedToken")}
+            />
+            <ListFilter
+              label={t("operator:fields.status")}
+              everyLabel={t("everyState")}
+              options={SHOWN_STATES.map((value) => ({ value, label: t(`state.${value}`) }))}
+              value={state}
+              onChange={setState}
+            />
+          </Toolbar>
+        }
         list={list}
         label={t("list")}
         name="operator-keys"

@@ -7,6 +7,7 @@ import type { InvitationResource, PersonResource } from "../../../../core/wire/p
 import { Dialog, useDialog } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Notice } from "../../../parts/states.tsx";
+import { Toolbar } from "../../../parts/table/table-toolbar.tsx";
 import { NameText } from "../../../parts/text/game-text.tsx";
 import { ViewPage } from "../../../parts/view-page.tsx";
 import { hrefOf, useRouteId } from "../../../state/route.ts";
@@ -111,7 +112,6 @@ function PeoplePart() {
 
   return (
     <ViewPage
-      isTouch
       title={t("title")}
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => creating.open(true)}>
@@ -120,16 +120,18 @@ function PeoplePart() {
       }
     >
       <Parts />
-      <Group gap="sm" align="flex-end">
-        <ServerFilter servers={managed} value={serverId} onChange={setServerId} />
-        <SearchFilter placeholder={t("searchHint")} maxLength={NAME_MAX} value={search} onChange={setSearch} />
-      </Group>
       {error && (
         <Alert role="alert" color="red" icon={<Icon name="warning" />}>
           {t("changeFailed", { message: error.message, code: error.code })}
         </Alert>
       )}
       <PagedTable
+        toolbar={
+          <Toolbar>
+            <ServerFilter servers={managed} value={serverId} onChange={setServerId} />
+            <SearchFilter placeholder={t("searchHint")} maxLength={NAME_MAX} value={search} onChange={setSearch} />
+          </Toolbar>
+        }
         list={list}
         label={t("list")}
         name="people"

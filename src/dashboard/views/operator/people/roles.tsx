@@ -35,7 +35,6 @@ export function RolesPart({ parts }: { readonly parts: ReactNode }) {
   const deleting = useDialog<RoleResource>();
   return (
     <ViewPage
-      isTouch
       title={t("title")}
       actions={
         isOperator && (

@@ -1,5 +1,5 @@
 // The operator's view "webhooks": the list of them with its columns, and the page of one.
-import { Alert, Anchor, Button, Group } from "@mantine/core";
+import { Alert, Anchor, Button } from "@mantine/core";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ERRORS } from "../../../../core/errors.ts";
@@ -9,6 +9,7 @@ import { Dialog, useDialog } from "../../../parts/dialog.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { Notice } from "../../../parts/states.tsx";
 import type { ShownColumn } from "../../../parts/table/table-columns.ts";
+import { Toolbar } from "../../../parts/table/table-toolbar.tsx";
 import { NamedSentence, NameText } from "../../../parts/text/game-text.tsx";
 import { ViewPage } from "../../../parts/view-page.tsx";
 import { hrefOf, useRouteId } from "../../../state/route.ts";
@@ -67,10 +68,12 @@ function WebhookList() {
               {t("needsServer")}
             </Alert>
           )}
-          <Group gap="sm" align="flex-end">
-            <ServerFilter servers={servers} value={serverId} onChange={setServerId} />
-          </Group>
           <PagedTable
+            toolbar={
+              <Toolbar>
+                <ServerFilter servers={servers} value={serverId} onChange={setServerId} />
+              </Toolbar>
+            }
             list={list}
             label={t("title")}
             name="operator-webhooks"
