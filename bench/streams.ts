@@ -372,10 +372,9 @@ function printFanOut(results: readonly Record<Contender, FanOut[]>[]): Goal[] {
   );
   warnOfNoise(rows, "of bare Bun");
   return rows.flatMap(({ title, perSecond, perCpuSecond }): Goal[] => {
-    const goal = { isAtLeast: true, wanted: 0.6 };
     return [
-      { ...goal, name: `fan-out beside bare Bun, ${title}`, found: perSecond },
-      { ...goal, name: `the same by processor time, ${title}`, found: perCpuSecond },
+      { name: `fan-out beside bare Bun, ${title}`, isAtLeast: true, wanted: 0.6, found: perSecond },
+      { name: `the same by processor time, ${title}`, isAtLeast: true, wanted: 0.75, found: perCpuSecond },
     ];
   });
 }
