@@ -262,6 +262,8 @@ browserTest("the views say that the game server is offline, without any data bef
   const page = await openView("live", { server: "offline", expectedStatuses: [400] });
   const notice = page.getByRole("heading", { name: "The game server is offline" });
   await notice.waitFor();
+  // Its name in the game was never read.
+  await expectTitle(page, "Live · offline");
   await expectAccessible(page);
   for (const [view, title] of [
     ["players", "Players"],

@@ -169,6 +169,23 @@ browserTest(
   },
 );
 
+browserTest("who was there is told also while there is no plot to show", async () => {
+  // Recording has only just begun.
+  const page = await openView("plots", { server: "small" });
+  const history = new PlayedHistory();
+  history.present = { known: true, items: [ANNA] };
+  await history.answerTo(page);
+  for (const period of ["24 hours", "Last hour"]) {
+    await page.getByText(period, { exact: true }).click();
+    await page.getByLabel("Who was there at").fill("2026-01-02T21:05");
+    await page.keyboard.press("Enter");
+    const panel = page.getByRole("region", { name: /^Who was there:/ });
+    await panel.getByRole("link", { name: "Anna" }).waitFor();
+    await page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+  }
+});
+
 browserTest("a drag shows that part of a plot, and a button, Escape and a double click lead back", async () => {
   const { page, periods } = await openPlayed();
   const lengthOf = (query: URLSearchParams | undefined) => Number(query?.get("to")) - Number(query?.get("from"));

@@ -86,7 +86,9 @@ function FrameContent(props: FrameBodyProps) {
   // With several keys it is the name that the list of servers has, which can differ from the one in the game.
   const listedName = ring.keys.length > 1 ? findShown(ring)?.name : undefined;
   const outside = t(person ? "fleet:all" : "operator");
-  const heading = session.kind === "admin" ? outside : cutText(listedName ?? name ?? t("product"), NAME_MAX).text;
+  // What the game calls it is not known before the first reading, which an offline server may never give.
+  const serverName = listedName ?? name ?? (session.kind === "caller" ? session.ownKey.server_name : t("product"));
+  const heading = session.kind === "admin" ? outside : cutText(serverName, NAME_MAX).text;
   const plainHeading = markInvisible(heading);
   const viewTitle = current ? t("title", { ns: current.texts }) : t("notFound");
   const waiting = useWaitingCount();

@@ -31,7 +31,7 @@ const SORTING = { column: "at", isDescending: true };
 type Props = {
   readonly choice: PeriodChoice;
   readonly use: PlotUse;
-  /** Between the plot and what follows. */
+  /** Between the plot and what follows, also when there is no plot to show. */
   readonly below: ReactNode;
 };
 
@@ -42,7 +42,12 @@ export function HistoryPlots({ choice, use, below }: Props) {
   const { sections } = useServerSession();
   const missing = WANTED.filter((section) => !sections.includes(section));
   if (!value || !period || problem?.kind === "off") {
-    return problem ? <HistoryProblemNotice problem={problem} onRetry={refresh} /> : <LoadingState />;
+    return (
+      <>
+        {problem ? <HistoryProblemNotice problem={problem} onRetry={refresh} /> : <LoadingState />}
+        {below}
+      </>
+    );
   }
   return (
     <Stack gap="md" aria-busy={isOld} style={{ opacity: isOld ? 0.6 : 1 }}>
@@ -72,9 +77,15 @@ function Charts(props: Props & { readonly history: PlayersHistory; readonly peri
     [lines, t],
   );
   const write = useTimeText(history);
-  if (!summary) return <EmptyState title={t("plots.empty")}>{t("plots.emptyText")}</EmptyState>;
-  if (summary.isBegun && summary.knownPoints < KNOWN_POINTS_MIN) {
-    return <EmptyState title={t("plots.young")}>{t("plots.youngText", { time: write(summary.firstAt) })}</EmptyState>;
+  if (!summary || (summary.isBegun && summary.knownPoints < KNOWN_POINTS_MIN)) {
+    return (
+      <>
+        <EmptyState title={t(summary ? "plots.young" : "plots.empty")}>
+          {summary ? t("plots.youngText", { time: write(summary.firstAt) }) : t("plots.emptyText")}
+        </EmptyState>
+        {props.below}
+      </>
+    );
   }
   return (
     <>

@@ -21,7 +21,7 @@ const SHOWN_MS = HOUR_MS;
 export function LivePlots(props: {
   readonly isRecorded: boolean;
   readonly use?: PlotUse;
-  /** Between the plots and what follows. */
+  /** Between the plots and what follows, also when there is no plot to show. */
   readonly below?: ReactNode;
 }) {
   const { isRecorded } = props;
@@ -29,16 +29,20 @@ export function LivePlots(props: {
   const view = useServerState(WANTED);
   const all = useServerHistory();
   const points = useMemo(() => (isRecorded ? listRecent(all) : all), [all, isRecorded]);
+  const isShown = view.state !== undefined && view.isComplete && points.length > 1;
   return (
-    <ServerStateGate view={view}>
-      {() =>
-        points.length < 2 ? (
-          <EmptyState title={t("live.waiting")}>{t("live.waitingText")}</EmptyState>
-        ) : (
-          <Plots points={points} missing={view.missing} use={props.use} below={props.below} />
-        )
-      }
-    </ServerStateGate>
+    <>
+      <ServerStateGate view={view}>
+        {() =>
+          isShown ? (
+            <Plots points={points} missing={view.missing} use={props.use} below={props.below} />
+          ) : (
+            <EmptyState title={t("live.waiting")}>{t("live.waitingText")}</EmptyState>
+          )
+        }
+      </ServerStateGate>
+      {!isShown && props.below}
+    </>
   );
 }
 
