@@ -9,7 +9,7 @@ import { useFormat } from "../../state/time/use-format.ts";
 
 const DAY = { name: "day" } as const;
 
-/** Nothing for who may not ask, and without an archive. */
+/** Nothing for who may not ask, without an archive, and before two points make a line. */
 export function DaySparkline() {
   const { t } = useTranslation("live");
   const format = useFormat();
@@ -18,7 +18,7 @@ export function DaySparkline() {
   const { value } = useHistory("players", DAY, { isEnabled: mayAsk });
   const points = value?.points;
   const averages = useMemo(() => points?.map(({ avg }) => avg) ?? [], [points]);
-  if (!mayAsk || averages.every((avg) => avg === null)) return null;
+  if (!mayAsk || averages.filter((avg) => avg !== null).length < 2) return null;
   const max = points?.reduce((most, point) => Math.max(most, point.max ?? 0), 0) ?? 0;
   return (
     <a className="live-tile live-day" href={hrefOf("plots")}>
