@@ -8,8 +8,10 @@ import { useViewHref } from "../../state/route.ts";
 import { useFormat } from "../../state/time/use-format.ts";
 
 const DAY = { name: "day" } as const;
+/** Each is of five minutes. */
+const POINTS_MIN = 12;
 
-/** Nothing for who may not ask, and without an archive. */
+/** Nothing for who may not ask, without an archive, and in the first hour, of which a line would be a dot. */
 export function DaySparkline() {
   const { t } = useTranslation("live");
   const format = useFormat();
@@ -18,7 +20,7 @@ export function DaySparkline() {
   const { value } = useHistory("players", DAY, { isEnabled: mayAsk });
   const points = value?.points;
   const averages = useMemo(() => points?.map(({ avg }) => avg) ?? [], [points]);
-  if (!mayAsk || averages.every((avg) => avg === null)) return null;
+  if (!mayAsk || averages.filter((avg) => avg !== null).length < POINTS_MIN) return null;
   const max = points?.reduce((most, point) => Math.max(most, point.max ?? 0), 0) ?? 0;
   return (
     <a className="live-tile live-day" href={hrefOf("plots")}>
