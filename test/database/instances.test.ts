@@ -127,11 +127,13 @@ describe("instances that share a Redis", () => {
     };
     const now = Date.now();
     setSystemTime(now + 60_000);
-    expect(await learn()).toBeWithin(5_000, 60_001);
+    // The machine's clock stands still meanwhile.
+    expect(await learn()).toBeWithin(30_000, 60_000 + ROUNDED_MS);
     setSystemTime(now - 60_000);
-    expect(await learn()).toBeLessThan(-60_000 + ROUNDED_MS);
+    expect(await learn()).toBeWithin(-90_000, -30_000);
     setSystemTime();
-    expect(await learn()).toBe(0);
+    // The database is on this machine, but times are rounded.
+    expect(Math.abs(await learn())).toBeLessThan(ROUNDED_MS);
   });
 
   test("delete the row of one that was not seen for five seconds, and what it was sending is unknown", async () => {
