@@ -1,7 +1,8 @@
 // Bodies of answers are unpacked up to a limit, whatever their encoding, and every problem has a name.
 import { describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { readCappedText } from "./capped-body.ts";
+import { fetchPacked, readCappedText } from "./capped-body.ts";
 
 const MAX_BYTES = 100_000;
 const NEVER = new AbortController().signal;
@@ -57,6 +58,29 @@ describe.each(packings)("$name", ({ encoding, pack }) => {
 });
 
 describe("problems", () => {
+  test("a body in chunks that claims to be short is too large all the same", async () => {
+    const chunk = "a".repeat(MAX_BYTES);
+    const chunks = `${MAX_BYTES.toString(16)}\r\n${chunk}\r\n`.repeat(2);
+    const server = createServer((socket) => {
+      socket.on("error", () => {});
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 10\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    server.listen(0, "127.0.0.1", resolve);
+    await promise;
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    try {
+      const response = await fetchPacked(`http://127.0.0.1:${port}/`, {
+        keepalive: false,
+        proxy: false,
+      } as BunFetchRequestInit);
+      expect(await readCappedText(response, MAX_BYTES, NEVER)).toEqual({ problem: "too-large" });
+    } finally {
+      server.close();
+    }
+  });
+
   test.each(["gzip", "deflate", "br", "zstd"])("bytes that are no %s are damaged", async (encoding) => {
     const odd = Buffer.from([0x28, 0xff, 0x03, 0xff, 0xff, 0x06, 0x07, 0x08, 0x09]);
     expect(await read(odd, encoding)).toEqual({ problem: "damaged" });

@@ -39,15 +39,19 @@ export async function readCappedText(response: Response, maxBytes: number, signa
   }
   if (!response.body) return { text: "" };
   if (!isPacked) {
-    const length = Number(response.headers.get("content-length") ?? Number.NaN);
-    // No more bytes than this are taken for the body, and reading them at once takes a fraction of the time.
-    if (length <= maxBytes) return { text: await response.text() };
+    // Reading a short body at once takes a fraction of the time.
+    if (readLength(response.headers) <= maxBytes) return { text: await response.text() };
     return decodeText(response.body, maxBytes);
   }
   const packed = await collectBytes(response.body, maxBytes);
   if (!packed) return { problem: "too-large" };
   if (packed.length === 0) return { text: "" };
   return unpackText(encoding, packed, maxBytes, signal);
+}
+
+/** NaN when no length holds: in chunks a body may have more bytes than it says. */
+function readLength(headers: Headers): number {
+  return headers.has("transfer-encoding") ? Number.NaN : Number(headers.get("content-length") ?? Number.NaN);
 }
 
 const UNPACKERS: ReadonlyMap<string, (packed: Uint8Array) => Transform> = new Map([
